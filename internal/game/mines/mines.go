@@ -1,0 +1,94 @@
+// Package mines holds the rules of mines: a board of 25 tiles, its mines in draw order, and what k safe picks pay. It
+// imports only internal/rng, internal/money, internal/game and the standard library, never a clock, a network or a logger.
+package mines
+
+import (
+	"fmt"
+
+	"github.com/openoriginals/originals/internal/game"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/rng"
+)
+
+// Tiles is the number of tiles, 0..24, five rows of five.
+const Tiles = 25
+
+// MaxMines is the largest number of mines: one tile at least is safe.
+const MaxMines = Tiles - 1
+
+// choose[n][k] is the binomial coefficient C(n, k).
+var choose = pascal()
+
+func pascal() (c [Tiles + 1][Tiles + 1]int64) {
+	for n := range c {
+		c[n][0] = 1
+		for k := 1; k <= n; k++ {
+			c[n][k] = c[n-1][k-1] + c[n-1][k]
+		}
+	}
+	return c
+}
+
+// ValidateMineCount returns a *game.FieldError for `mineCount`, or nil for 1..24.
+func ValidateMineCount(mineCount uint32) error {
+	if mineCount < 1 || mineCount > MaxMines {
+		return &game.FieldError{Field: "mineCount", Problem: fmt.Sprintf("must be 1 to %d", MaxMines)}
+	}
+	return nil
+}
+
+// ValidateTile returns a *game.FieldError for `tile`, or nil for 0..24.
+func ValidateTile(tile uint32) error {
+	if tile >= Tiles {
+		return &game.FieldError{Field: "tile", Problem: fmt.Sprintf("must be 0 to %d", Tiles-1)}
+	}
+	return nil
+}
+
+// Board draws the mines of this round into dst and returns them in draw order: the i-th is the uniform(26-i)-th of the
+// tiles that are left, whose order is kept (FAIRNESS 2.1). It does not allocate. mineCount must be valid.
+func Board(s *rng.Stream, mineCount uint8, dst *[MaxMines]uint8) []uint8 {
+	var tiles [Tiles]uint8
+	for i := range tiles {
+		tiles[i] = uint8(i)
+	}
+	left := tiles[:]
+	for i := range mineCount {
+		k := s.Uniform(uint64(len(left)))
+		dst[i] = left[k]
+		copy(left[k:], left[k+1:])
+		left = left[:len(left)-1]
+	}
+	return dst[:mineCount]
+}
+
+// Multiplier returns what a cash-out after this many safe picks pays in 1/10000:
+// floor(9900 * C(25, picks) / C(25-mineCount, picks)) (FAIRNESS 2.1). It is 0 for no pick, since a cash-out needs one,
+// and for numbers that no board has.
+func Multiplier(mineCount, picks uint8) money.Multiplier {
+	if mineCount < 1 || mineCount > MaxMines || picks < 1 || picks > Tiles-mineCount {
+		return 0
+	}
+	return money.Multiplier(9900 * choose[Tiles][picks] / choose[Tiles-mineCount][picks])
+}
+
+// MaxPicks returns the largest number of picks whose payout is at most maxPayout and money.MaxUnits, or 0 when the first
+// pick would already pay more. The round cashes out by itself when it gets there.
+func MaxPicks(mineCount uint8, stake, maxPayout money.Units) uint8 {
+	if mineCount < 1 || mineCount > MaxMines {
+		return 0
+	}
+	picks := uint8(0)
+	for picks < Tiles-mineCount {
+		payout, err := money.Payout(stake, Multiplier(mineCount, picks+1))
+		if err != nil || payout > maxPayout {
+			break
+		}
+		picks++
+	}
+	return picks
+}
+
+// CanWin reports whether the cash-out after the first pick, the smallest there is, pays more than this stake. Where it
+// is false the round is refused as STAKE_TOO_SMALL: every cash-out that a player is offered must be a win.
+func CanWin(mineCount uint8, stake money.Units) bool { return Multiplier(mineCount, 1).Exceeds(stake) }

@@ -1,0 +1,64 @@
+package rng
+
+import (
+	"crypto/sha3"
+	"encoding/hex"
+	"errors"
+	"strconv"
+)
+
+// ErrSignature says that a text is not exactly 64 lower-case hex digits.
+var ErrSignature = errors.New("rng: signature is not 64 lower-case hex digits")
+
+// maxMessageBytes is the longest text that is signed: server seed, colon, client seed, colon, nonce.
+const maxMessageBytes = hexDigits + 1 + MaxClientSeedBytes + 1 + len("4294967294")
+
+// Signature is the secret of one round: whoever holds it can derive this round, and learns nothing about the server
+// seed or any other round. Until the round is settled it is as secret as the server seed, and redacts in the same way.
+// The zero Signature is unusable: NewStream stops the program rather than draw from nothing.
+type Signature struct{ hidden }
+
+// Sign returns the signature of the round with this nonce: SHA3-256 of `text:clientSeed:nonce` (SPEC.md, signature).
+// It is ErrServerSeedUnset, ErrClientSeed or ErrNonce when a part is not usable, so that no round is ever drawn from an
+// incomplete seed pair. It does not allocate where the signature stays in the caller's frame.
+func (s ServerSeed) Sign(c ClientSeed, nonce uint32) (Signature, error) {
+	digits := new([hexDigits]byte) // made here, in a function small enough to be inlined, to stay on the caller's stack
+	if err := s.sign(digits, c, nonce); err != nil {
+		return Signature{}, err
+	}
+	return Signature{hidden{digits}}, nil
+}
+
+func (s ServerSeed) sign(digits *[hexDigits]byte, c ClientSeed, nonce uint32) error {
+	if s.IsZero() {
+		return ErrServerSeedUnset
+	}
+	if !c.valid() {
+		return ErrClientSeed
+	}
+	if nonce > MaxNonce {
+		return ErrNonce
+	}
+	var space [maxMessageBytes]byte
+	message := append(space[:0], s.text[:]...)
+	message = append(message, ':')
+	message = append(message, c...)
+	message = append(message, ':')
+	message = strconv.AppendUint(message, uint64(nonce), 10)
+	digest := sha3.Sum256(message)
+	hex.Encode(digits[:], digest[:])
+	return nil
+}
+
+// ParseSignature accepts exactly 64 lower-case hex digits, else ErrSignature. The error never repeats the text.
+func ParseSignature(text string) (Signature, error) {
+	digits := new([hexDigits]byte)
+	if !copyHex(digits, text) {
+		return Signature{}, ErrSignature
+	}
+	return Signature{hidden{digits}}, nil
+}
+
+// Reveal returns the text of the signature, 64 lower-case hex digits: for the service that plays this round, and for
+// the player once it is settled. Of a signature that was never set it is empty.
+func (s Signature) Reveal() string { return s.reveal() }

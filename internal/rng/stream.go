@@ -1,0 +1,67 @@
+package rng
+
+import (
+	"crypto/sha3"
+	"encoding/binary"
+)
+
+// blockBytes is the rate of SHAKE256: what one permutation yields.
+const blockBytes = 136
+
+// maxUniform is the number of values of a 32-bit word, the largest range that Uniform draws from.
+const maxUniform = 1 << 32
+
+// Stream is the endless stream of one round: SHAKE256 over the 64 hex digits of its signature, read in big-endian words.
+// It is a plain value: drawing from it does not allocate, and a copy goes on by itself from where it was copied. Only
+// NewStream makes a usable one. It belongs to one goroutine.
+type Stream struct {
+	shake sha3.SHAKE
+	block [blockBytes]byte
+	used  int // bytes of block that are drawn already
+}
+
+// NewStream starts the stream of a signature. It panics on the zero Signature, which only a program that dropped an
+// error can hold: no outcome may come from a missing secret.
+func NewStream(signature Signature) Stream {
+	var s Stream
+	_, _ = s.shake.Write(signature.text[:])
+	s.squeeze()
+	return s
+}
+
+// squeeze fills the block with the next 136 bytes, at the cost of one permutation. SHAKE never returns an error.
+func (s *Stream) squeeze() {
+	_, _ = s.shake.Read(s.block[:])
+	s.used = 0
+}
+
+// Word32 draws the next 4 bytes as a big-endian integer.
+func (s *Stream) Word32() uint32 {
+	if s.used == blockBytes { // a block is 34 words: no word crosses its end
+		s.squeeze()
+	}
+	word := binary.BigEndian.Uint32(s.block[s.used:])
+	s.used += 4
+	return word
+}
+
+// Word64 draws the next 8 bytes as a big-endian integer.
+func (s *Stream) Word64() uint64 {
+	high := s.Word32()
+	return uint64(high)<<32 | uint64(s.Word32())
+}
+
+// Uniform draws an integer from 0 to n-1, each equally likely, for 1 <= n <= 2^32. Words at or above the largest
+// multiple of n are rejected and the next one is drawn (SPEC.md, uniform). An n outside that range is an error in the
+// program, and panics: no number would be a fair answer.
+func (s *Stream) Uniform(n uint64) uint32 {
+	if n < 1 || n > maxUniform {
+		panic("rng: Uniform needs 1 <= n <= 2^32")
+	}
+	limit := maxUniform / n * n
+	for {
+		if word := uint64(s.Word32()); word < limit {
+			return uint32(word % n)
+		}
+	}
+}
