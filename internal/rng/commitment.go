@@ -13,11 +13,11 @@ type Commitment [32]byte
 
 // ParseCommitment accepts exactly 64 lower-case hex digits, else ErrCommitment.
 func ParseCommitment(text string) (Commitment, error) {
-	var digits [hexDigits]byte
-	if !copyHex(&digits, text) {
+	var d digits
+	if !d.parse(text) {
 		return Commitment{}, ErrCommitment
 	}
-	return decodeHex(&digits), nil
+	return d.decode(), nil
 }
 
 // String returns the 64 lower-case hex digits.

@@ -14,11 +14,15 @@ const redacted = "[redacted]"
 
 // hidden keeps the 64 hex digits of a secret and redacts them wherever values are formatted, encoded or logged.
 //
-// The digits lie behind a pointer on purpose. fmt calls no methods on unexported fields, it walks into them; but it
-// prints an inner pointer as an address and does not follow it. So a secret inside any struct, slice or map, exported
-// or not, stays hidden. There is no LogValue, since the pure core imports no logger: log/slog and zap find MarshalText,
-// MarshalJSON, String or Format, and a test shows that each of them is enough.
-type hidden struct{ text *[hexDigits]byte }
+// The digits lie behind two pointers on purpose. fmt calls no methods on unexported fields, it walks into them. It prints
+// an inner pointer as an address, except that a verb which does not fit (%s, %q) makes it follow one to an array, slice,
+// struct or map; one to a pointer it never follows. So a secret inside any struct, slice or map, exported or not, stays
+// hidden. There is no LogValue, since the pure core imports no logger: log/slog and zap find MarshalText, MarshalJSON,
+// String or Format, and a test shows that this is enough.
+type hidden struct{ text **digits }
+
+// digits are the 64 lower-case hex digits that stand for 32 bytes.
+type digits [hexDigits]byte
 
 // IsZero reports whether the secret was never set. Such a value signs nothing and reveals nothing.
 func (h hidden) IsZero() bool { return h.text == nil }
@@ -43,11 +47,11 @@ func (h hidden) reveal() string {
 	if h.IsZero() {
 		return ""
 	}
-	return string(h.text[:])
+	return string((*h.text)[:])
 }
 
-// copyHex copies text into digits when it is exactly 64 lower-case hex digits, and reports whether it was.
-func copyHex(digits *[hexDigits]byte, text string) bool {
+// parse copies text into the digits when it is exactly 64 lower-case hex digits, and reports whether it was.
+func (d *digits) parse(text string) bool {
 	if len(text) != hexDigits {
 		return false
 	}
@@ -55,14 +59,17 @@ func copyHex(digits *[hexDigits]byte, text string) bool {
 		if !isLowerHex(text[i]) {
 			return false
 		}
-		digits[i] = text[i]
+		d[i] = text[i]
 	}
 	return true
 }
 
-// decodeHex returns the 32 bytes of digits that copyHex has accepted.
-func decodeHex(digits *[hexDigits]byte) (raw [32]byte) {
-	_, _ = hex.Decode(raw[:], digits[:]) // cannot fail: the digits were checked when they came in
+// encode writes the 32 bytes as digits.
+func (d *digits) encode(raw []byte) { hex.Encode(d[:], raw) }
+
+// decode returns the 32 bytes. It cannot fail: digits are checked when they come in.
+func (d *digits) decode() (raw [32]byte) {
+	_, _ = hex.Decode(raw[:], d[:])
 	return raw
 }
 

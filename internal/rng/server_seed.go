@@ -3,7 +3,6 @@ package rng
 import (
 	"crypto/rand"
 	"crypto/sha3"
-	"encoding/hex"
 	"errors"
 	"fmt"
 )
@@ -38,11 +37,11 @@ func NewServerSeed() (ServerSeed, error) {
 // ParseServerSeed accepts exactly 64 lower-case hex digits and nothing around them, else ErrServerSeedFormat. The error
 // never repeats the text.
 func ParseServerSeed(text string) (ServerSeed, error) {
-	digits := new([hexDigits]byte)
-	if !copyHex(digits, text) {
+	d := new(digits)
+	if !d.parse(text) {
 		return ServerSeed{}, ErrServerSeedFormat
 	}
-	return ServerSeed{hidden{digits}}, nil
+	return ServerSeed{hidden{&d}}, nil
 }
 
 // ServerSeedFromBytes accepts exactly 32 bytes, else ErrServerSeedLength. It keeps no reference to b.
@@ -50,9 +49,9 @@ func ServerSeedFromBytes(b []byte) (ServerSeed, error) {
 	if len(b) != ServerSeedSize {
 		return ServerSeed{}, ErrServerSeedLength
 	}
-	digits := new([hexDigits]byte)
-	hex.Encode(digits[:], b)
-	return ServerSeed{hidden{digits}}, nil
+	d := new(digits)
+	d.encode(b)
+	return ServerSeed{hidden{&d}}, nil
 }
 
 // Reveal returns the text of the server seed, 64 lower-case hex digits, for the player whose seed pair has ended. It is
@@ -64,7 +63,7 @@ func (s ServerSeed) RevealBytes() ([ServerSeedSize]byte, error) {
 	if s.IsZero() {
 		return [ServerSeedSize]byte{}, ErrServerSeedUnset
 	}
-	return decodeHex(s.text), nil
+	return (*s.text).decode(), nil
 }
 
 // Commitment returns SHA3-256 of the text of the server seed (SPEC.md, commitment), or ErrServerSeedUnset.
@@ -72,5 +71,5 @@ func (s ServerSeed) Commitment() (Commitment, error) {
 	if s.IsZero() {
 		return Commitment{}, ErrServerSeedUnset
 	}
-	return sha3.Sum256(s.text[:]), nil
+	return sha3.Sum256((*s.text)[:]), nil
 }

@@ -2,7 +2,6 @@ package rng
 
 import (
 	"crypto/sha3"
-	"encoding/hex"
 	"errors"
 	"strconv"
 )
@@ -22,41 +21,39 @@ type Signature struct{ hidden }
 // It is ErrServerSeedUnset, ErrClientSeed or ErrNonce when a part is not usable, so that no round is ever drawn from an
 // incomplete seed pair. It does not allocate where the signature stays in the caller's frame.
 func (s ServerSeed) Sign(c ClientSeed, nonce uint32) (Signature, error) {
-	digits := new([hexDigits]byte) // made here, in a function small enough to be inlined, to stay on the caller's stack
-	if err := s.sign(digits, c, nonce); err != nil {
-		return Signature{}, err
-	}
-	return Signature{hidden{digits}}, nil
+	d := new(digits) // this function is inlined, so that these are in the caller's frame
+	return s.sign(&d, c, nonce)
 }
 
-func (s ServerSeed) sign(digits *[hexDigits]byte, c ClientSeed, nonce uint32) error {
+// sign writes the signature's digits to where d leads, and wraps them.
+func (s ServerSeed) sign(d **digits, c ClientSeed, nonce uint32) (Signature, error) {
 	if s.IsZero() {
-		return ErrServerSeedUnset
+		return Signature{}, ErrServerSeedUnset
 	}
 	if !c.valid() {
-		return ErrClientSeed
+		return Signature{}, ErrClientSeed
 	}
 	if nonce > MaxNonce {
-		return ErrNonce
+		return Signature{}, ErrNonce
 	}
 	var space [maxMessageBytes]byte
-	message := append(space[:0], s.text[:]...)
+	message := append(space[:0], (*s.text)[:]...)
 	message = append(message, ':')
 	message = append(message, c...)
 	message = append(message, ':')
 	message = strconv.AppendUint(message, uint64(nonce), 10)
 	digest := sha3.Sum256(message)
-	hex.Encode(digits[:], digest[:])
-	return nil
+	(*d).encode(digest[:])
+	return Signature{hidden{d}}, nil
 }
 
 // ParseSignature accepts exactly 64 lower-case hex digits, else ErrSignature. The error never repeats the text.
 func ParseSignature(text string) (Signature, error) {
-	digits := new([hexDigits]byte)
-	if !copyHex(digits, text) {
+	d := new(digits)
+	if !d.parse(text) {
 		return Signature{}, ErrSignature
 	}
-	return Signature{hidden{digits}}, nil
+	return Signature{hidden{&d}}, nil
 }
 
 // Reveal returns the text of the signature, 64 lower-case hex digits: for the service that plays this round, and for

@@ -24,7 +24,7 @@ type Stream struct {
 // error can hold: no outcome may come from a missing secret.
 func NewStream(signature Signature) Stream {
 	var s Stream
-	_, _ = s.shake.Write(signature.text[:])
+	_, _ = s.shake.Write((*signature.text)[:])
 	s.squeeze()
 	return s
 }
@@ -51,17 +51,19 @@ func (s *Stream) Word64() uint64 {
 	return uint64(high)<<32 | uint64(s.Word32())
 }
 
-// Uniform draws an integer from 0 to n-1, each equally likely, for 1 <= n <= 2^32. Words at or above the largest
-// multiple of n are rejected and the next one is drawn (SPEC.md, uniform). An n outside that range is an error in the
-// program, and panics: no number would be a fair answer.
+// Uniform draws an integer from 0 to n-1, each equally likely, for 1 <= n <= 2^32. Words at or above
+// limit = floor(2^32/n) * n are rejected and the next one is drawn (SPEC.md, uniform). An n outside that range is an
+// error in the program, and panics: no number would be a fair answer.
 func (s *Stream) Uniform(n uint64) uint32 {
 	if n < 1 || n > maxUniform {
 		panic("rng: Uniform needs 1 <= n <= 2^32")
 	}
-	limit := maxUniform / n * n
 	for {
-		if word := uint64(s.Word32()); word < limit {
-			return uint32(word % n)
+		word := uint64(s.Word32())
+		remainder := word % n
+		// word < limit exactly when the run of n words that holds it ends at 2^32 or before; this form needs one division.
+		if word-remainder+n <= maxUniform {
+			return uint32(remainder)
 		}
 	}
 }
