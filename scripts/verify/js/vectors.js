@@ -79,7 +79,7 @@ function flagsOf(game, row, bet, signature, wordsRead) {
   add(row.clientSeed.includes(":"), "client-seed-with-colons");
   add(64 + 1 + length + 1 + String(row.nonce).length > 135, "second-block");
   add(wordsRead > { dice: 1, limbo: 2, roulette: 1, mines: bet.mineCount }[game], "rejected-word");
-  if (game === "dice") add([99, 199, 9998].includes(bet.target) && bet.direction === "OVER" || [1, 9800].includes(bet.target) && bet.direction === "UNDER", "extreme-target");
+  if (game === "dice") add(["OVER 199", "OVER 9998", "UNDER 1", "UNDER 9800"].includes(`${bet.direction} ${bet.target}`), "extreme-target");
   if (game === "limbo") {
     const raw = limboRaw(signature);
     add(bet.targetE2 === 101 || bet.targetE2 === 1000000, "extreme-target");

@@ -275,7 +275,7 @@ function parseJSON(text) {
 }
 
 // quote shows text from a file so that it cannot play tricks on a terminal.
-const quote = (value) => JSON.stringify(value).slice(0, 90).replace(/[^ -~]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+const quote = (value) => JSON.stringify(value).replace(/[^ -~]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")).slice(0, 90);
 
 // ---- 5. The evidence document, field by field ------------------------------------------------------------------------
 // Each of these takes a value and the name of its place, and refuses the document if the value does not fit.
@@ -493,7 +493,7 @@ function commandEvidence(file, flags) {
   if (flags["last-nonce"] !== undefined) kept.lastNonce = parseNonce(flags["last-nonce"], "--last-nonce");
   let content;
   try { content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(require("fs").readFileSync(file)); } catch (error) {
-    throw new Unusable(`${file}: ${error.code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "not UTF-8 text" : "cannot be read"}`);
+    throw new Unusable(`${quote(file)}: ${error.code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "not UTF-8 text" : "cannot be read"}`);
   }
   const report = checkEvidence(content, kept);
   for (const check of Object.keys(CHECKS)) {
@@ -556,8 +556,8 @@ function main(args) {
     const flags = {};
     while (args.length > 0) {
       const flag = args.shift(), name = flag.replace(/^--/, "");
-      if (!flag.startsWith("--") || !allowed.includes(name)) throw new Unusable(`${flag}: unknown; known are --${allowed.join(" --")}`);
-      if (args.length === 0 || name in flags) throw new Unusable(`${flag}: wants one value, once`);
+      if (!flag.startsWith("--") || !allowed.includes(name)) throw new Unusable(`${quote(flag)}: unknown; known are --${allowed.join(" --")}`);
+      if (args.length === 0 || name in flags) throw new Unusable(`${quote(flag)}: wants one value, once`);
       flags[name] = args.shift();
     }
     return command === "evidence" ? commandEvidence(file, flags) : commandRound(flags);
