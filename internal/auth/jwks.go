@@ -1,0 +1,124 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+)
+
+const (
+	refreshEvery = 5 * time.Minute  // between fetches of a JWKS
+	retryEvery   = 10 * time.Second // after a fetch that failed
+	keysLast     = time.Hour        // after the last good fetch, then no token of theirs is accepted
+	fetchTime    = 5 * time.Second  // for one fetch
+	maxJWKSBytes = 64 << 10         // of one answer
+)
+
+// JWKS is the address of the public keys of an operator.
+type JWKS struct {
+	Operator string
+	URL      string // https
+}
+
+// keySet is what the last good fetch of a JWKS has brought.
+type keySet struct {
+	JWKS
+	keys    []Key
+	fetched time.Time // zero before the first
+}
+
+// Follow keeps the keys of sets up to date until ctx is done, and returns nil
+// then. Until a set has been fetched, and once an hour has passed since it was,
+// no token of its keys is accepted. Each failure is reported, and changes
+// nothing else. It may be called once.
+func (v *Verifier) Follow(ctx context.Context, sets []JWKS, client *http.Client, report func(url string, err error)) error {
+	for _, set := range sets {
+		v.sets = append(v.sets, &keySet{JWKS: set})
+	}
+	for len(sets) > 0 {
+		next := refreshEvery
+		for _, set := range v.sets {
+			if err := v.refresh(ctx, set, client); err != nil && ctx.Err() == nil {
+				report(set.URL, err)
+				next = retryEvery
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(next):
+		}
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// refresh fetches one set; when it cannot, and the last fetch is too old, the
+// set loses its keys.
+func (v *Verifier) refresh(ctx context.Context, set *keySet, client *http.Client) error {
+	keys, err := fetch(ctx, set.JWKS, client)
+	if err == nil {
+		return v.replace(set, keys, v.clock())
+	}
+	if !set.fetched.IsZero() && v.clock().Sub(set.fetched) >= keysLast {
+		return errors.Join(err, v.replace(set, nil, time.Time{}))
+	}
+	return err
+}
+
+// replace makes a new ring of all keys, unless they are the same as before.
+func (v *Verifier) replace(set *keySet, keys []Key, fetched time.Time) error {
+	if slices.EqualFunc(set.keys, keys, sameKey) {
+		set.fetched = fetched
+		return nil
+	}
+	all := slices.Clone(v.fixed)
+	for _, other := range v.sets {
+		if other != set {
+			all = append(all, other.keys...)
+		}
+	}
+	r, err := newRing(append(all, keys...))
+	if err != nil {
+		return err
+	}
+	set.keys, set.fetched = keys, fetched
+	v.ring.Store(r)
+	return nil
+}
+
+func sameKey(a, b Key) bool {
+	x, errX := a.thumbprint()
+	y, errY := b.thumbprint()
+	return errX == nil && errY == nil && x == y && a.ID == b.ID
+}
+
+// fetch reads a JWKS within its bounds of time and size.
+func fetch(ctx context.Context, set JWKS, client *http.Client) ([]Key, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, set.URL, nil)
+	if err != nil {
+		return nil, fmt.Errorf("auth: fetch keys: %w", err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("auth: fetch keys: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("auth: fetch keys: HTTP status %d", resp.StatusCode)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxJWKSBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("auth: fetch keys: %w", err)
+	}
+	if len(text) > maxJWKSBytes {
+		return nil, errors.New("auth: fetch keys: more than 64 KiB")
+	}
+	return parseKeys(set.Operator, "", text)
+}

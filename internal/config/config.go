@@ -1,0 +1,109 @@
+// Package config holds the configuration file: operators with their keys,
+// currencies with their limits, CORS origins; it must never import a service,
+// a store, or anything that listens or dials.
+//
+// The file is YAML and strict: a key that is not known, or stands twice, is
+// refused with its line. Example shows every key.
+package config
+
+import (
+	"github.com/openoriginals/originals/internal/bet"
+	"github.com/openoriginals/originals/internal/money"
+)
+
+// Config is the whole file.
+type Config struct {
+	Operators  []Operator `yaml:"operators"`
+	Currencies []Currency `yaml:"currencies"`
+	CORS       CORS       `yaml:"cors"`
+}
+
+// Operator is a casino that brings its own front end and wallet.
+type Operator struct {
+	Name string `yaml:"name"` // [a-z0-9-]{1,32}, the claim "operator" of its tokens
+	Keys []Key  `yaml:"keys"`
+}
+
+// Key is where the public keys of an operator are: a file or an address,
+// exactly one of them.
+type Key struct {
+	ID   string `yaml:"id"`   // the claim "kid" of its tokens; empty for any; only with a PEM file
+	File string `yaml:"file"` // PEM public key, JWK or JWKS
+	JWKS string `yaml:"jwks"` // https address of a JWKS, fetched again as time goes by
+}
+
+// CORS names the web origins whose pages may call the gateway.
+type CORS struct {
+	Origins []string `yaml:"origins"` // exact, such as https://play.example.com
+}
+
+// Currency is a currency that bets are placed in.
+type Currency struct {
+	Code     money.Currency `yaml:"code"`     // [A-Z0-9]{2,8}
+	Exponent int            `yaml:"exponent"` // decimals of the smallest unit, 0..18
+	Limits   Limits         `yaml:"limits"`
+}
+
+// Limits are the bounds of a currency's bets, the default and those of games
+// that have their own.
+type Limits struct {
+	Default  Range  `yaml:"default"`
+	Dice     *Range `yaml:"dice"`
+	Limbo    *Range `yaml:"limbo"`
+	Roulette *Range `yaml:"roulette"`
+	Mines    *Range `yaml:"mines"`
+}
+
+// Range bounds a bet, in smallest units: 1 <= MinStake <= MaxStake, and
+// MaxStake < MaxPayout <= 2^53-1.
+type Range struct {
+	MinStake  money.Units `yaml:"minStake"`
+	MaxStake  money.Units `yaml:"maxStake"`
+	MaxPayout money.Units `yaml:"maxPayout"`
+}
+
+// Default returns the configuration of a process that was given no file: the
+// currencies FUN, USD, BTC and ETH, and no operator.
+func Default() Config {
+	return Config{Currencies: []Currency{
+		{Code: "FUN", Exponent: 2, Limits: Limits{Default: Range{1, 1_000_000_00, 100_000_000_00}}},
+		{Code: "USD", Exponent: 2, Limits: Limits{Default: Range{10, 1_000_00, 100_000_00}}},
+		{Code: "BTC", Exponent: 8, Limits: Limits{Default: Range{100, 1_000_000, 100_000_000}}},
+		{Code: "ETH", Exponent: 9, Limits: Limits{Default: Range{1_000, 500_000_000, 50_000_000_000}}},
+	}}
+}
+
+// Limits returns the bounds of a game in a currency; false when the currency
+// is not configured.
+func (c Config) Limits(g bet.Game, code money.Currency) (bet.Limits, bool) {
+	currency, ok := c.currency(code)
+	if !ok {
+		return bet.Limits{}, false
+	}
+	r := currency.Limits.of(g)
+	return bet.Limits{MinStake: r.MinStake, MaxStake: r.MaxStake, MaxPayout: r.MaxPayout}, true
+}
+
+// Exponent returns how many decimals the smallest unit of a currency has; 0
+// when the currency is not configured.
+func (c Config) Exponent(code money.Currency) int {
+	currency, _ := c.currency(code)
+	return currency.Exponent
+}
+
+func (c Config) currency(code money.Currency) (Currency, bool) {
+	for _, currency := range c.Currencies {
+		if currency.Code == code {
+			return currency, true
+		}
+	}
+	return Currency{}, false
+}
+
+func (l Limits) of(g bet.Game) Range {
+	own := map[bet.Game]*Range{bet.Dice: l.Dice, bet.Limbo: l.Limbo, bet.Roulette: l.Roulette, bet.Mines: l.Mines}[g]
+	if own != nil {
+		return *own
+	}
+	return l.Default
+}

@@ -1,0 +1,238 @@
+package server
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// localTransport keeps the headers and trailers of one call.
+type localTransport struct {
+	method string
+
+	mu       sync.Mutex
+	header   metadata.MD
+	trailer  metadata.MD
+	sent     chan struct{} // closed when the headers are out; nil for a unary call
+	sentOnce sync.Once
+}
+
+func (t *localTransport) Method() string { return t.method }
+
+func (t *localTransport) SetHeader(md metadata.MD) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.isSent() {
+		return status.Error(codes.Internal, "transport: SendHeader called multiple times")
+	}
+	t.header = metadata.Join(t.header, md)
+	return nil
+}
+
+func (t *localTransport) SendHeader(md metadata.MD) error {
+	if err := t.SetHeader(md); err != nil {
+		return err
+	}
+	t.release()
+	return nil
+}
+
+func (t *localTransport) SetTrailer(md metadata.MD) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.trailer = metadata.Join(t.trailer, md)
+	return nil
+}
+
+func (t *localTransport) isSent() bool {
+	if t.sent == nil {
+		return false
+	}
+	select {
+	case <-t.sent:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t *localTransport) release() {
+	if t.sent != nil {
+		t.sentOnce.Do(func() { close(t.sent) })
+	}
+}
+
+func (t *localTransport) metadata() (header, trailer metadata.MD) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.header.Copy(), t.trailer.Copy()
+}
+
+// report fills the variables that the caller gave for headers and trailers.
+func (t *localTransport) report(opts []grpc.CallOption) {
+	if len(opts) == 0 {
+		return
+	}
+	header, trailer := t.metadata()
+	for _, opt := range opts {
+		switch o := opt.(type) {
+		case grpc.HeaderCallOption:
+			*o.HeaderAddr = header
+		case grpc.TrailerCallOption:
+			*o.TrailerAddr = trailer
+		}
+	}
+}
+
+// localStream is both ends of a streaming call. The handler runs in a
+// goroutine of its own, which ends with the caller's context.
+type localStream struct {
+	*localTransport
+	ctx       context.Context // the handler's
+	opts      []grpc.CallOption
+	requests  chan []byte
+	responses chan []byte
+	closeOnce sync.Once
+	done      chan struct{} // closed when the handler has returned
+	err       error         // its status, read after done
+}
+
+func (l *Local) newStream(ctx context.Context, role, method string, opts []grpc.CallOption) (grpc.ClientStream, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, status.FromContextError(err).Err()
+	}
+	s := &localStream{
+		localTransport: &localTransport{method: method, sent: make(chan struct{})},
+		opts:           opts,
+		requests:       make(chan []byte),
+		responses:      make(chan []byte),
+		done:           make(chan struct{}),
+	}
+	inner, cancel := serverContext(ctx, role)
+	s.ctx = grpc.NewContextWithServerTransportStream(inner, s.localTransport)
+	go func() {
+		defer cancel()
+		s.finish(l.runStream(s, method))
+	}()
+	return localClient{s, ctx}, nil
+}
+
+func (l *Local) runStream(s *localStream, method string) error {
+	service, name, err := l.find(method)
+	if err != nil {
+		return err
+	}
+	desc, ok := service.streams[name]
+	if !ok {
+		return unknownMethod(method)
+	}
+	if l.stream == nil {
+		return desc.Handler(service.impl, localServer{s})
+	}
+	info := &grpc.StreamServerInfo{FullMethod: method, IsClientStream: desc.ClientStreams, IsServerStream: desc.ServerStreams}
+	return l.stream(service.impl, localServer{s}, info, desc.Handler)
+}
+
+func (s *localStream) finish(err error) {
+	if err != nil {
+		s.err = wireError(err)
+	}
+	s.release()
+	close(s.done)
+}
+
+// localServer is the handler's end.
+type localServer struct{ *localStream }
+
+func (s localServer) Context() context.Context { return s.ctx }
+
+func (s localServer) SetTrailer(md metadata.MD) { _ = s.localTransport.SetTrailer(md) }
+
+func (s localServer) SendMsg(m any) error {
+	wire, err := encode(m)
+	if err != nil {
+		return err
+	}
+	s.release()
+	select {
+	case s.responses <- wire:
+		return nil
+	case <-s.ctx.Done():
+		return status.FromContextError(s.ctx.Err()).Err()
+	}
+}
+
+func (s localServer) RecvMsg(m any) error {
+	select {
+	case wire, ok := <-s.requests:
+		if !ok {
+			return io.EOF
+		}
+		return decode(wire, m)
+	case <-s.ctx.Done():
+		return status.FromContextError(s.ctx.Err()).Err()
+	}
+}
+
+// localClient is the caller's end.
+type localClient struct {
+	*localStream
+	ctx context.Context
+}
+
+func (c localClient) Context() context.Context { return c.ctx }
+
+func (c localClient) Header() (metadata.MD, error) {
+	select {
+	case <-c.sent:
+		header, _ := c.metadata()
+		return header, nil
+	case <-c.ctx.Done():
+		return nil, status.FromContextError(c.ctx.Err()).Err()
+	}
+}
+
+func (c localClient) Trailer() metadata.MD {
+	_, trailer := c.metadata()
+	return trailer
+}
+
+func (c localClient) CloseSend() error {
+	c.closeOnce.Do(func() { close(c.requests) })
+	return nil
+}
+
+func (c localClient) SendMsg(m any) error {
+	wire, err := encode(m)
+	if err != nil {
+		return err
+	}
+	select {
+	case c.requests <- wire:
+		return nil
+	case <-c.done:
+		return io.EOF // RecvMsg tells why
+	case <-c.ctx.Done():
+		return status.FromContextError(c.ctx.Err()).Err()
+	}
+}
+
+func (c localClient) RecvMsg(m any) error {
+	select {
+	case wire := <-c.responses:
+		return decode(wire, m)
+	case <-c.done:
+		c.report(c.opts)
+		if c.err != nil {
+			return c.err
+		}
+		return io.EOF
+	case <-c.ctx.Done():
+		return status.FromContextError(c.ctx.Err()).Err()
+	}
+}
