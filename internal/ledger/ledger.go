@@ -245,8 +245,9 @@ type Store interface {
 	// Balances returns the player's balances. ErrNotFound: no such player.
 	Balances(ctx context.Context, p Player) (map[money.Currency]money.Units, error)
 
-	// OpenRounds returns at most count open rounds of the partition, oldest first.
-	OpenRounds(ctx context.Context, partition, count int) ([]OpenRound, error)
+	// OpenRounds returns at most count open rounds of the partition, oldest
+	// first, after the skip oldest.
+	OpenRounds(ctx context.Context, partition, skip, count int) ([]OpenRound, error)
 
 	// Outbox returns at most count settlements after a sequence.
 	Outbox(ctx context.Context, operator string, partition int, after uint64, count int) ([]OutboxEntry, error)

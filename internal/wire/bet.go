@@ -28,6 +28,17 @@ func BetID(id string) error {
 	return nil
 }
 
+var idPattern = regexp.MustCompile(`^[a-z0-9-]{1,64}\z`)
+
+// ID accepts the form of ids that we make, 1 to 64 of [a-z0-9-]; whether
+// there is such a thing is for the store to say.
+func ID(field, id string) error {
+	if !idPattern.MatchString(id) {
+		return reason.Field(field, "must be 1 to 64 characters of a-z 0-9 -")
+	}
+	return nil
+}
+
 // Stake reads a stake: a currency code, and an amount of 1 to 2^53-1.
 func Stake(m *originalsv1.Money) (money.Currency, money.Units, error) {
 	if m == nil {
@@ -106,7 +117,7 @@ func kind(k originalsv1.Chip_Kind) roulette.Kind {
 // MinesBet reads and validates the start of a mines round.
 func MinesBet(p *originalsv1.MinesParameters) (bet.Bet, error) {
 	if err := mines.ValidateMineCount(p.GetMineCount()); err != nil {
-		return bet.Bet{}, fieldError(err)
+		return bet.Bet{}, FieldError(err)
 	}
 	return bet.Bet{Game: bet.Mines, MineCount: uint8(p.GetMineCount())}, nil
 }
@@ -132,12 +143,13 @@ func small(numbers []uint32, field string) ([]uint8, error) {
 
 func valid(b bet.Bet) (bet.Bet, error) {
 	if err := b.Validate(); err != nil {
-		return bet.Bet{}, fieldError(err)
+		return bet.Bet{}, FieldError(err)
 	}
 	return b, nil
 }
 
-func fieldError(err error) error {
+// FieldError gives a parameter that a game refuses its reason.
+func FieldError(err error) error {
 	var f *game.FieldError
 	if errors.As(err, &f) {
 		return reason.Field(f.Field, f.Problem)

@@ -123,3 +123,14 @@ func timestamp(t time.Time) *timestamppb.Timestamp {
 	}
 	return timestamppb.New(t)
 }
+
+// Decided returns what a game tells the vault of an outcome: the outcome, the
+// payout and the multiplier, and in mines the picks.
+func Decided(b bet.Bet, o bet.Outcome, picks []uint8) *originalsv1.Round {
+	m := &originalsv1.Round{
+		Payout:       &originalsv1.Money{Amount: int64(o.Payout)},
+		MultiplierE4: int64(o.Multiplier),
+	}
+	setGame(m, ledger.Round{Bet: b, Picks: picks}, &o)
+	return m
+}

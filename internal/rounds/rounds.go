@@ -1,0 +1,59 @@
+// Package rounds plays a round against the vault: draw, derive, settle. Every
+// game service is built on it; it must never import a service or a store.
+package rounds
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/bet"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/rng"
+	"github.com/openoriginals/originals/internal/wire"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+	vaultv1 "github.com/openoriginals/originals/proto/originals/vault/v1"
+)
+
+// settleTimeout bounds a settlement, which goes on after its caller is gone:
+// once the nonce is taken the round is played to its end.
+const settleTimeout = 5 * time.Second
+
+// Play takes an instant bet and settles it. A repeat of a bet that was taken
+// before is answered with its round, which is settled now if it was left open.
+func Play(ctx context.Context, vault vaultv1.VaultServiceClient, b bet.Bet, req *vaultv1.DrawRequest) (*originalsv1.Round, error) {
+	drawn, err := vault.Draw(auth.Forward(ctx), req)
+	if err != nil {
+		return nil, err
+	}
+	round := drawn.GetRound()
+	if round.GetState() != originalsv1.Round_OPEN {
+		return round, nil
+	}
+	o, err := Outcome(b, drawn, nil)
+	if err != nil {
+		return nil, err
+	}
+	return Settle(ctx, vault, round, b, o, nil)
+}
+
+// Outcome derives the outcome of an open round from its signature; in mines,
+// that of stopping after picks.
+func Outcome(b bet.Bet, drawn *vaultv1.DrawResponse, picks []uint8) (bet.Outcome, error) {
+	signature, err := rng.ParseSignature(drawn.GetSignature())
+	if err != nil {
+		return bet.Outcome{}, fmt.Errorf("rounds: %w", err)
+	}
+	return b.Outcome(signature, money.Units(drawn.GetRound().GetStake().GetAmount()), picks)
+}
+
+// Settle ends a round with an outcome, which the vault finds again.
+func Settle(ctx context.Context, vault vaultv1.VaultServiceClient, round *originalsv1.Round, b bet.Bet, o bet.Outcome, picks []uint8) (*originalsv1.Round, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	return vault.Settle(auth.Forward(ctx), &vaultv1.SettleRequest{
+		RoundId: round.GetRoundId(),
+		Round:   wire.Decided(b, o, picks),
+	})
+}

@@ -1,0 +1,451 @@
+package seedpair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/bet"
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/wire"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+	vaultv1 "github.com/openoriginals/originals/proto/originals/vault/v1"
+)
+
+// Draw takes a bet of the caller's game. The signature is handed out only
+// after the store has locked the stake.
+func (s *Service) Draw(ctx context.Context, req *vaultv1.DrawRequest) (*vaultv1.DrawResponse, error) {
+	p, err := player(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.readDraw(p, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := auth.RequirePeer(ctx, d.Bet.Game.String()); err != nil {
+		return nil, err
+	}
+	res, err := s.draw(ctx, d)
+	if err != nil {
+		s.o.OnBet(d.Bet.Game.String(), string(reason.Of(err)))
+		return nil, err
+	}
+	return res, nil
+}
+
+// readDraw turns a request into a bet with its terms, or refuses the field
+// that is wrong.
+func (s *Service) readDraw(p ledger.Player, req *vaultv1.DrawRequest) (ledger.Draw, error) {
+	b, err := parameters(req)
+	if err != nil {
+		return ledger.Draw{}, err
+	}
+	if err := wire.BetID(req.GetBetId()); err != nil {
+		return ledger.Draw{}, err
+	}
+	if err := wire.ID("seedPairId", req.GetSeedPairId()); err != nil {
+		return ledger.Draw{}, err
+	}
+	currency, stake, err := wire.Stake(req.GetStake())
+	if err != nil {
+		return ledger.Draw{}, err
+	}
+	if b.Game == bet.Roulette && b.Roulette.Stake() != stake {
+		return ledger.Draw{}, reason.Field("stake", "is not the sum of the chips")
+	}
+	limits, ok := s.o.House.Limits(b.Game, currency)
+	if !ok {
+		return ledger.Draw{}, reason.Field("currency", "is not taken by this house")
+	}
+	terms, refusal := b.Terms(stake, limits)
+	return ledger.Draw{
+		Player: p, Pair: ledger.PairID(req.GetSeedPairId()), BetID: req.GetBetId(),
+		Bet: b, Currency: currency, Stake: stake,
+		WorstCase: terms.WorstCase, MaxPicks: terms.MaxPicks, Refusal: termsRefusal(refusal),
+	}, nil
+}
+
+func parameters(req *vaultv1.DrawRequest) (bet.Bet, error) {
+	switch p := req.GetParameters().(type) {
+	case *vaultv1.DrawRequest_Dice:
+		return wire.DiceBet(p.Dice)
+	case *vaultv1.DrawRequest_Limbo:
+		return wire.LimboBet(p.Limbo)
+	case *vaultv1.DrawRequest_Roulette:
+		return wire.RouletteBet(p.Roulette)
+	case *vaultv1.DrawRequest_Mines:
+		return wire.MinesBet(p.Mines)
+	}
+	return bet.Bet{}, reason.Field("parameters", "are missing")
+}
+
+// termsRefusal gives a refusal of bet.Terms its reason.
+func termsRefusal(err error) error {
+	var limit *bet.LimitError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &limit):
+		return reason.New(reason.LimitExceeded, fmt.Sprintf("the bet is outside the limit %s", limit.Limit),
+			"limit", limit.Limit, "value", fmt.Sprint(int64(limit.Value)))
+	case errors.Is(err, bet.ErrStakeTooSmall):
+		return reason.New(reason.StakeTooSmall, "a win would not pay more than the stake")
+	case errors.Is(err, bet.ErrNoWinPossible):
+		return reason.New(reason.NoWinPossible, "no pocket pays more than the stake")
+	}
+	return err
+}
+
+func (s *Service) draw(ctx context.Context, d ledger.Draw) (*vaultv1.DrawResponse, error) {
+	if err := s.checkPair(ctx, d); err != nil {
+		return nil, err
+	}
+	drawn, err := s.o.Store.Draw(ctx, d)
+	if err != nil {
+		return nil, s.drawRefusal(ctx, d, err)
+	}
+	l := ledger.Loaded(drawn)
+	if l.Round.State == ledger.Open && l.Round.Bet.Game != bet.Mines {
+		s.drawn.put(l)
+	}
+	return s.drawResponse(l)
+}
+
+// checkPair opens the pair's server seed before the stake is locked, so that a
+// seed that is missing or does not open its commitment costs nobody a stake.
+func (s *Service) checkPair(ctx context.Context, d ledger.Draw) error {
+	if _, ok := s.opened.get(d.Pair); ok {
+		return nil
+	}
+	id, err := ledger.ParsePairID(string(d.Pair))
+	if err != nil || id.Partition() != d.Player.Partition() {
+		return s.drawRefusal(ctx, d, ledger.ErrNoPair)
+	}
+	pair, err := s.o.Store.SeedPair(ctx, id)
+	if errors.Is(err, ledger.ErrNotFound) || (err == nil && pair.Player != d.Player) {
+		return s.drawRefusal(ctx, d, ledger.ErrNoPair)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = s.open(pair.Player, pair.ID, pair.Sealed)
+	return err
+}
+
+// drawRefusal turns an error of the store into what the client acts on.
+func (s *Service) drawRefusal(ctx context.Context, d ledger.Draw, err error) error {
+	var changed *ledger.ChangedError
+	var open *ledger.RoundOpenError
+	switch {
+	case errors.As(err, &changed):
+		return s.pairChanged(ctx, d.Player, changed.Cause)
+	case errors.Is(err, ledger.ErrNoPair):
+		return s.pairChanged(ctx, d.Player, "")
+	case errors.As(err, &open):
+		return roundOpen(open)
+	}
+	return err
+}
+
+func roundOpen(e *ledger.RoundOpenError) error {
+	return reason.New(reason.RoundOpen, "a mines round is open: pick or cash out first", "roundId", e.Round.String())
+}
+
+// pairChanged says which pair takes bets instead, if any. The cause is empty
+// when the pair named was never this player's.
+func (s *Service) pairChanged(ctx context.Context, p ledger.Player, cause ledger.Cause) error {
+	_, err := s.o.Store.Balances(ctx, p)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return reason.New(reason.SeedPairRequired, "there is no active seed pair: ask for a commitment, then rotate")
+	}
+	if err != nil {
+		return err
+	}
+	a, err := s.account(ctx, p)
+	if err != nil {
+		return err
+	}
+	next, err := s.open(p, a.Announced.ID, a.Announced.Sealed)
+	if err != nil {
+		return err
+	}
+	return changedReason(a.Active, cause).With("nextCommitment", next.commitment.String())
+}
+
+func changedReason(active *ledger.SeedPair, cause ledger.Cause) *reason.Error {
+	switch {
+	case active != nil && cause == "":
+		cause = ledger.CauseRotated
+	case active == nil && cause == "":
+		return reason.New(reason.SeedPairRequired, "there is no active seed pair: rotate first")
+	case active == nil && cause == ledger.CauseExhausted:
+		return reason.New(reason.SeedPairExhausted, "the seed pair has used its last nonce: rotate first", "cause", string(cause))
+	}
+	e := reason.New(reason.SeedPairChanged, "the seed pair takes no more bets; nothing was staked", "cause", string(cause))
+	if active != nil {
+		e = e.With("seedPairId", string(active.ID))
+	}
+	return e
+}
+
+// drawResponse shows a round, and its signature while it is open.
+func (s *Service) drawResponse(l ledger.Loaded) (*vaultv1.DrawResponse, error) {
+	view, err := s.view(l)
+	if err != nil {
+		return nil, err
+	}
+	res := &vaultv1.DrawResponse{Round: view}
+	if l.Round.State != ledger.Open {
+		return res, nil
+	}
+	o, err := s.open(l.Pair.Player, l.Pair.ID, l.Pair.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := o.serverSeed.Sign(l.Pair.ClientSeed, l.Round.ID.Nonce)
+	if err != nil {
+		return nil, err
+	}
+	res.Signature = signature.Reveal()
+	return res, nil
+}
+
+// view shows a round with the balance, and its outcome once it has ended.
+func (s *Service) view(l ledger.Loaded) (*originalsv1.Round, error) {
+	m, err := s.record(l)
+	if err != nil {
+		return nil, err
+	}
+	m.Balance = wire.Money(l.Round.Currency, l.Balance)
+	return m, nil
+}
+
+// record shows a round without a balance.
+func (s *Service) record(l ledger.Loaded) (*originalsv1.Round, error) {
+	o, err := s.open(l.Pair.Player, l.Pair.ID, l.Pair.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	if l.Round.State == ledger.Open {
+		return wire.Round(l.Round, l.Pair.ClientSeed, o.commitment, nil), nil
+	}
+	out, err := s.outcome(l, l.Round.Picks)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Round(l.Round, l.Pair.ClientSeed, o.commitment, &out), nil
+}
+
+// Resume returns a round of the caller's game and, while it is open, its
+// signature.
+func (s *Service) Resume(ctx context.Context, req *vaultv1.ResumeRequest) (*vaultv1.DrawResponse, error) {
+	l, err := s.own(ctx, req.GetRoundId())
+	if err != nil {
+		return nil, err
+	}
+	if auth.RequirePeer(ctx, l.Round.Bet.Game.String()) != nil {
+		return nil, errRoundNotFound // a round of another game
+	}
+	return s.drawResponse(l)
+}
+
+// Advance records a safe pick. The vault looks at the board itself: a mine is
+// refused here.
+func (s *Service) Advance(ctx context.Context, req *vaultv1.AdvanceRequest) (*originalsv1.Round, error) {
+	l, picks, err := s.readPicks(ctx, req.GetRoundId(), req.GetPicks())
+	if err != nil {
+		return nil, err
+	}
+	if l.Round.State != ledger.Open {
+		return s.view(l)
+	}
+	out, err := s.outcome(l, picks)
+	if err != nil {
+		return nil, err
+	}
+	if out.HitMine || len(picks) >= int(l.Round.MaxPicks) {
+		return nil, fmt.Errorf("seedpair: round %s: a pick that ends the round came as one that does not", l.Round.ID)
+	}
+	after, err := s.o.Store.Advance(ctx, l.Pair.Player, l.Round.ID, picks)
+	if err != nil {
+		return nil, roundRefusal(err)
+	}
+	return s.view(after)
+}
+
+func (s *Service) readPicks(ctx context.Context, roundID string, tiles []uint32) (ledger.Loaded, []uint8, error) {
+	l, err := s.own(ctx, roundID)
+	if err != nil {
+		return ledger.Loaded{}, nil, err
+	}
+	if err := auth.RequirePeer(ctx, bet.Mines.String()); err != nil {
+		return ledger.Loaded{}, nil, err
+	}
+	picks, err := wire.Picks(tiles)
+	if err != nil {
+		return ledger.Loaded{}, nil, err
+	}
+	if l.Round.Bet.Game != bet.Mines {
+		return ledger.Loaded{}, nil, reason.New(reason.RoundNotFound, "there is no such mines round")
+	}
+	return l, picks, nil
+}
+
+// Settle ends a round with the outcome that the game found. The vault finds it
+// again, and refuses any difference.
+func (s *Service) Settle(ctx context.Context, req *vaultv1.SettleRequest) (*originalsv1.Round, error) {
+	l, err := s.toSettle(ctx, req.GetRoundId())
+	if err != nil {
+		return nil, err
+	}
+	if err := auth.RequirePeer(ctx, l.Round.Bet.Game.String()); err != nil {
+		return nil, err
+	}
+	if l.Round.State != ledger.Open {
+		return s.view(l)
+	}
+	picks, err := wire.Picks(req.GetRound().GetMines().GetPicks())
+	if err != nil {
+		return nil, err
+	}
+	if l.Round.Bet.Game == bet.Mines && len(picks) == 0 {
+		return s.closeWithoutPick(ctx, l)
+	}
+	out, err := s.outcome(l, picks)
+	if err != nil {
+		return nil, err
+	}
+	if err := sameOutcome(out, req.GetRound()); err != nil {
+		s.o.Log.Error("a game and the vault disagree", zap.String("roundId", l.Round.ID.String()), zap.Error(err))
+		return nil, reason.New(reason.Internal, "internal error")
+	}
+	return s.settle(ctx, l, picks, out)
+}
+
+// toSettle finds a round of this player, without a look at the store when this
+// process has drawn it.
+func (s *Service) toSettle(ctx context.Context, roundID string) (ledger.Loaded, error) {
+	p, err := player(ctx)
+	if err != nil {
+		return ledger.Loaded{}, err
+	}
+	id, err := readRoundID(roundID)
+	if err != nil {
+		return ledger.Loaded{}, err
+	}
+	if l, ok := s.drawn.take(id); ok && l.Pair.Player == p {
+		return l, nil
+	}
+	return s.own(ctx, roundID)
+}
+
+// sameOutcome compares what was found here with what the game says.
+func sameOutcome(o bet.Outcome, m *originalsv1.Round) error {
+	same := int64(o.Payout) == m.GetPayout().GetAmount() && int64(o.Multiplier) == m.GetMultiplierE4()
+	switch {
+	case m.GetDice() != nil:
+		same = same && o.Dice.Roll == m.GetDice().GetRoll() && o.Dice.Win == m.GetDice().GetWin()
+	case m.GetLimbo() != nil:
+		same = same && o.Limbo.OutcomeE2 == m.GetLimbo().GetOutcomeE2() && o.Limbo.Win == m.GetLimbo().GetWin()
+	case m.GetRoulette() != nil:
+		same = same && uint32(o.Pocket) == m.GetRoulette().GetPocket()
+	case m.GetMines() != nil:
+		same = same && o.HitMine == m.GetMines().GetHitMine() && slices.Equal(wire.Tiles(o.Mines), m.GetMines().GetMines())
+	default:
+		same = false
+	}
+	if !same {
+		return errors.New("seedpair: outcomes differ")
+	}
+	return nil
+}
+
+// settle ends a round with an outcome found here.
+func (s *Service) settle(ctx context.Context, l ledger.Loaded, picks []uint8, out bet.Outcome) (*originalsv1.Round, error) {
+	after, err := s.close(ctx, l, picks, ledger.Settled, out.Payout)
+	if err != nil {
+		return nil, roundRefusal(err)
+	}
+	return s.view(after)
+}
+
+func (s *Service) close(ctx context.Context, l ledger.Loaded, picks []uint8, state ledger.RoundState, payout money.Units) (ledger.Loaded, error) {
+	worst, err := l.Round.Bet.WorstCase(l.Round.Stake, l.Round.MaxPicks)
+	if err != nil {
+		return ledger.Loaded{}, err
+	}
+	after, err := s.o.Store.Settle(ctx, ledger.Settlement{
+		Player: l.Pair.Player, Round: l.Round.ID, Currency: l.Round.Currency,
+		State: state, Payout: payout, WorstCase: worst, Before: l.Round.Picks, Picks: picks,
+	})
+	if err != nil {
+		return ledger.Loaded{}, err
+	}
+	s.o.OnBet(l.Round.Bet.Game.String(), result(after.Round))
+	return after, nil
+}
+
+func result(r ledger.Round) string {
+	switch {
+	case r.State == ledger.Void:
+		return "VOID"
+	case r.Payout > 0:
+		return "WON"
+	}
+	return "LOST"
+}
+
+// closeWithoutPick refunds a mines round without a pick if the store was
+// replaced under it; otherwise a cash-out needs a pick.
+func (s *Service) closeWithoutPick(ctx context.Context, l ledger.Loaded) (*originalsv1.Round, error) {
+	l, interrupted, err := s.interrupted(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	if l.Round.State != ledger.Open {
+		return s.view(l)
+	}
+	if len(l.Round.Picks) > 0 {
+		return nil, roundRefusal(ledger.ErrPicksChanged)
+	}
+	if !interrupted {
+		return nil, reason.New(reason.PickRequired, "a cash-out needs at least one pick", "roundId", l.Round.ID.String())
+	}
+	after, err := s.close(ctx, l, nil, ledger.Void, l.Round.Stake)
+	if err != nil {
+		return nil, roundRefusal(err)
+	}
+	return s.view(after)
+}
+
+// interrupted reports whether the store was replaced since the round began,
+// and returns the round as it stands now.
+func (s *Service) interrupted(ctx context.Context, l ledger.Loaded) (ledger.Loaded, bool, error) {
+	if _, err := s.account(ctx, l.Pair.Player); err != nil {
+		return l, false, err
+	}
+	l, err := s.o.Store.Load(ctx, l.Round.ID)
+	return l, l.Pair.Cause == ledger.CauseStoreReplaced, err
+}
+
+// roundRefusal turns an error of the store into what the client acts on.
+func roundRefusal(err error) error {
+	switch {
+	case errors.Is(err, ledger.ErrPicksChanged):
+		return reason.New(reason.InProgress, "another call has changed the round: repeat")
+	case errors.Is(err, ledger.ErrInterrupted):
+		return reason.New(reason.RoundInterrupted, "the store was replaced during the round: cash out; no tile can be opened")
+	case errors.Is(err, ledger.ErrNotFound):
+		return errRoundNotFound
+	}
+	return err
+}
+
+var errRoundNotFound = reason.New(reason.RoundNotFound, "there is no such round")
