@@ -325,7 +325,7 @@ const id = text(/^[a-z0-9-]{1,64}$/, "1 to 64 of a-z 0-9 -");
 const seed = text(/^[!-~]{1,64}$/, "1 to 64 visible ASCII characters without a space");
 const anyText = text(/^[^]*$/, "text");
 const money = (min) => record({ currency: text(/^[A-Z0-9]{2,8}$/, "a currency like FUN"), amount: decimal(min, MAX_UNITS) });
-const chip = record({ kind: word(...new Set([...CHIPS.keys()].map((key) => key.split(" ")[0]))), numbers: list(number(0, 36), 0, 6), amount: decimal(1n, MAX_UNITS) });
+const chip = record({ kind: word(...[...new Set([...CHIPS.keys()].map((key) => key.split(" ")[0]))].sort()), numbers: list(number(0, 36), 0, 6), amount: decimal(1n, MAX_UNITS) });
 
 const BETS = { // what the player chose
   dice: { target: number(0, 9999), direction: word("OVER", "UNDER") },
@@ -570,6 +570,6 @@ function main(args) {
 }
 
 if (typeof module === "object" && module.exports) {
-  module.exports = originals;
+  module.exports = { ...originals, main };
   if (require.main === module) process.exitCode = main(process.argv.slice(2));
 }

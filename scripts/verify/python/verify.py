@@ -288,7 +288,9 @@ def list_of(item, low, high):
     return check
 
 
-def record(fields, optional={}):
+def record(fields, optional=None):
+    optional = optional or {}
+
     def check(value, at):
         need(isinstance(value, dict), at, "an object", value)
         for key in value:
@@ -334,7 +336,7 @@ MAX_UNITS, MAX_NONCE, MAX_MULTIPLIER = 2**53 - 1, 2**32 - 2, 51482970000
 ID = text("[a-z0-9-]{1,64}", "1 to 64 of a-z 0-9 -")
 CLIENT_SEED = text("[!-~]{1,64}", "1 to 64 visible ASCII characters without a space")
 ANY_TEXT = text("(?s:.*)", "text")
-CHIP = record({"kind": word(*dict.fromkeys(kind for kind, _ in CHIPS)), "numbers": list_of(number(0, 36), 0, 6), "amount": decimal(1, MAX_UNITS)})
+CHIP = record({"kind": word(*sorted({kind for kind, _ in CHIPS})), "numbers": list_of(number(0, 36), 0, 6), "amount": decimal(1, MAX_UNITS)})
 
 
 def money(low):
