@@ -1,0 +1,152 @@
+// Package gateway holds the REST side of the public API: it turns HTTP with
+// strict JSON into calls of the public services, and it must never import the
+// private API of the vault, a store, or another service.
+//
+// It decides nothing about bets. It refuses what is not exactly a request of
+// the contract, bounds bodies and time, passes the caller's token on, and
+// answers every failure as a google.rpc.Status with a reason.
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+	"github.com/openoriginals/originals/services/gateway/strictjson"
+)
+
+// Bounds where Options leaves them out.
+const (
+	DefaultMaxBody = 64 << 10         // bytes of a request body
+	DefaultTimeout = 10 * time.Second // of one call to a service
+)
+
+// Options are the surroundings of a gateway.
+type Options struct {
+	// Conn reaches every public service. Required.
+	Conn grpc.ClientConnInterface
+	// CORS lists the origins whose pages may call, such as
+	// https://casino.example. No pattern: each is compared exactly.
+	CORS []string
+	// MaxBody bounds a request body, in bytes; DefaultMaxBody when 0.
+	MaxBody int64
+	// Timeout bounds each call to a service; DefaultTimeout when 0. A client
+	// may shorten it by a Grpc-Timeout header, never lengthen it.
+	Timeout time.Duration
+	// Admin answers /healthz, /readyz and /metrics; without it they are
+	// unknown routes.
+	Admin http.Handler
+	// Log takes what goes wrong in the gateway itself; nil is silence.
+	Log *zap.Logger
+}
+
+// New returns the handler of the REST API. It fails on options that cannot be
+// meant: no connection, negative bounds, a malformed origin.
+func New(o Options) (http.Handler, error) {
+	if o.Conn == nil {
+		return nil, errors.New("gateway: no connection to the services")
+	}
+	if o.MaxBody < 0 || o.Timeout < 0 {
+		return nil, errors.New("gateway: negative bound")
+	}
+	if o.MaxBody == 0 {
+		o.MaxBody = DefaultMaxBody
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Log == nil {
+		o.Log = zap.NewNop()
+	}
+	origins, err := newOrigins(o.CORS)
+	if err != nil {
+		return nil, err
+	}
+	routes, err := newRoutes(o)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := newPages(o.Admin)
+	if err != nil {
+		return nil, err
+	}
+	return &handler{
+		routes: routes, pages: pages, origins: origins,
+		maxBody: o.MaxBody, log: o.Log,
+	}, nil
+}
+
+// services are the public services, in the order of the OpenAPI document.
+var services = []protoreflect.FileDescriptor{
+	originalsv1.File_originals_v1_seed_pair_proto,
+	originalsv1.File_originals_v1_round_proto,
+	originalsv1.File_originals_v1_dice_proto,
+	originalsv1.File_originals_v1_limbo_proto,
+	originalsv1.File_originals_v1_roulette_proto,
+	originalsv1.File_originals_v1_mines_proto,
+	originalsv1.File_originals_v1_verifier_proto,
+}
+
+// newRoutes returns every route under /v1.
+func newRoutes(o Options) (*runtime.ServeMux, error) {
+	decoder, err := strictjson.New(requests()...)
+	if err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
+	failures := failures{log: o.Log}
+	mux := runtime.NewServeMux(
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, codec{decoder: decoder}),
+		runtime.WithMiddlewares(checkRequest),
+		runtime.WithErrorHandler(failures.call),
+		runtime.WithRoutingErrorHandler(failures.routing),
+		runtime.WithIncomingHeaderMatcher(noHeader),
+		runtime.WithOutgoingHeaderMatcher(noHeader),
+		runtime.WithOutgoingTrailerMatcher(noHeader),
+		runtime.WithDisableHTTPMethodOverride(),
+		runtime.WithDisablePathLengthFallback(),
+		runtime.WithWriteContentLength(),
+	)
+	if err := register(mux, &conn{to: o.Conn, timeout: o.Timeout}); err != nil {
+		return nil, fmt.Errorf("gateway: %w", err)
+	}
+	return mux, nil
+}
+
+func register(mux *runtime.ServeMux, c grpc.ClientConnInterface) error {
+	ctx := context.Background()
+	seedPairs := originalsv1.NewSeedPairServiceClient(c)
+	return errors.Join(
+		originalsv1.RegisterSeedPairServiceHandlerClient(ctx, mux, seedPairs),
+		originalsv1.RegisterRoundServiceHandlerClient(ctx, mux, originalsv1.NewRoundServiceClient(c)),
+		originalsv1.RegisterDiceServiceHandlerClient(ctx, mux, originalsv1.NewDiceServiceClient(c)),
+		originalsv1.RegisterLimboServiceHandlerClient(ctx, mux, originalsv1.NewLimboServiceClient(c)),
+		originalsv1.RegisterRouletteServiceHandlerClient(ctx, mux, originalsv1.NewRouletteServiceClient(c)),
+		originalsv1.RegisterMinesServiceHandlerClient(ctx, mux, originalsv1.NewMinesServiceClient(c)),
+		originalsv1.RegisterVerifierServiceHandlerClient(ctx, mux, originalsv1.NewVerifierServiceClient(c)),
+		mux.HandlePath(http.MethodGet, "/v1/seed-pairs/{seed_pair_id}/evidence", evidence{mux, seedPairs}.serve),
+	)
+}
+
+// requests returns the request messages of every public method.
+func requests() []protoreflect.MessageDescriptor {
+	var all []protoreflect.MessageDescriptor
+	for _, file := range services {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				all = append(all, methods.Get(j).Input())
+			}
+		}
+	}
+	return all
+}
+
+func noHeader(string) (string, bool) { return "", false }

@@ -1,0 +1,156 @@
+package gateway
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"strings"
+
+	"go.uber.org/zap"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/services/gateway/strictjson"
+)
+
+const requestIDHeader = "X-Request-Id"
+
+// handler stands before the routes: what holds for every request is here.
+type handler struct {
+	routes  http.Handler
+	pages   pages
+	origins origins
+	maxBody int64
+	log     *zap.Logger
+}
+
+// ServeHTTP answers one request.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := &answer{ResponseWriter: w}
+	id := requestID(r)
+	header := a.Header()
+	header.Set(requestIDHeader, id)
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	defer h.recover(a, id)
+	if h.origins.allow(a, r) {
+		return
+	}
+	if page, ok := h.pages[r.URL.Path]; ok {
+		page.ServeHTTP(a, r)
+		return
+	}
+	if httpStatus, err := checkHeaders(r); err != nil {
+		refuse(a, httpStatus, err)
+		return
+	}
+	md := metadata.MD{"x-request-id": {id}}
+	if token := r.Header["Authorization"]; len(token) > 0 {
+		md["authorization"] = token
+	}
+	r = r.WithContext(withMetadata(r.Context(), md))
+	// MaxBytesReader closes the connection by means of the server's own writer.
+	r.Body = &body{ReadCloser: http.MaxBytesReader(w, r.Body, h.maxBody), length: r.ContentLength}
+	h.routes.ServeHTTP(a, r)
+}
+
+// recover answers a panic, which is a fault of ours, and logs it once.
+func (h *handler) recover(a *answer, id string) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	h.log.Error("panic", zap.String("requestId", id), zap.Any("panic", p), zap.Stack("stack"))
+	if a.begun {
+		panic(http.ErrAbortHandler)
+	}
+	refuse(a, http.StatusInternalServerError, reason.New(reason.Internal, "internal error"))
+}
+
+// answer knows whether anything was written.
+type answer struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.begun = true
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(p []byte) (int, error) {
+	a.begun = true
+	return a.ResponseWriter.Write(p)
+}
+
+// Unwrap serves http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// requestID returns the client's own id of the request if it is one, or a new
+// one.
+func requestID(r *http.Request) string {
+	given := r.Header["X-Request-Id"]
+	if len(given) == 1 && isRequestID(given[0]) {
+		return given[0]
+	}
+	var id [16]byte
+	// Read never fails.
+	_, _ = rand.Read(id[:])
+	return hex.EncodeToString(id[:])
+}
+
+func isRequestID(s string) bool {
+	if len(s) == 0 || len(s) > 64 {
+		return false
+	}
+	for _, c := range []byte(s) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// checkHeaders refuses headers that could be read in two ways. It returns the
+// HTTP status of the refusal.
+func checkHeaders(r *http.Request) (int, *reason.Error) {
+	if len(r.Header["Authorization"]) > 1 {
+		return http.StatusUnauthorized, reason.New(reason.TokenInvalid, "more than one Authorization header")
+	}
+	if timeout := r.Header["Grpc-Timeout"]; len(timeout) > 0 && !isTimeout(timeout) {
+		return http.StatusBadRequest, reason.Field("Grpc-Timeout", "must be one to eight digits and a unit of H, M, S, m, u or n")
+	}
+	if r.Method != http.MethodPost {
+		return 0, nil
+	}
+	if !isJSON(r.Header["Content-Type"]) || len(r.Header["Content-Encoding"]) > 0 {
+		return http.StatusUnsupportedMediaType, reason.Field(strictjson.Document, "must be sent with Content-Type: application/json, and not encoded")
+	}
+	return 0, nil
+}
+
+func isTimeout(values []string) bool {
+	text := values[0]
+	n := len(text) - 1
+	if len(values) > 1 || n < 1 || n > 8 || !strings.Contains("HMSmun", text[n:]) {
+		return false
+	}
+	return strings.Trim(text[:n], "0123456789") == "" && strings.Trim(text[:n], "0") != ""
+}
+
+func isJSON(values []string) bool {
+	if len(values) != 1 {
+		return false
+	}
+	if values[0] == jsonType {
+		return true
+	}
+	media, parameters, err := mime.ParseMediaType(values[0])
+	charset, named := parameters["charset"]
+	return err == nil && media == jsonType && (!named || strings.EqualFold(charset, "utf-8"))
+}

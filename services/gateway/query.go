@@ -1,0 +1,99 @@
+package gateway
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/openoriginals/originals/internal/reason"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+	"github.com/openoriginals/originals/services/gateway/strictjson"
+)
+
+// queries names the request whose fields a route takes from its query. No
+// other route takes any.
+var queries = map[string]protoreflect.MessageDescriptor{
+	"/v1/rounds":     (*originalsv1.ListRoundsRequest)(nil).ProtoReflect().Descriptor(),
+	"/v1/seed-pairs": (*originalsv1.ListSeedPairsRequest)(nil).ProtoReflect().Descriptor(),
+}
+
+// checkRequest stands before every route of the mux. grpc-gateway ignores
+// parameters and bodies that a route does not have, and takes several
+// spellings of those that it has; here they are refused.
+func checkRequest(next runtime.HandlerFunc) runtime.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
+		if r.URL.RawQuery != "" || r.URL.ForceQuery {
+			if err := checkQuery(r); err != nil {
+				refuse(w, http.StatusBadRequest, err)
+				return
+			}
+		}
+		if r.Method == http.MethodGet && r.ContentLength != 0 {
+			refuse(w, http.StatusBadRequest, reason.Field(strictjson.Document, "is not taken here: a GET has none"))
+			return
+		}
+		if b, ok := r.Body.(*body); ok {
+			b.bound = path
+		}
+		next(w, r, path)
+	}
+}
+
+func checkQuery(r *http.Request) *reason.Error {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return reason.Field("query", "is not well formed")
+	}
+	var fields protoreflect.FieldDescriptors
+	if pattern, ok := runtime.HTTPPattern(r.Context()); ok && r.Method == http.MethodGet {
+		if m := queries[pattern.String()]; m != nil {
+			fields = m.Fields()
+		}
+	}
+	for name, given := range values {
+		if err := checkParameter(fields, name, given); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkParameter(fields protoreflect.FieldDescriptors, name string, given []string) *reason.Error {
+	if !utf8.ValidString(name) || len(name) > 64 {
+		return reason.Field("query", "holds a name that is not a parameter of this request")
+	}
+	var fd protoreflect.FieldDescriptor
+	if fields != nil {
+		fd = fields.ByJSONName(name)
+	}
+	if fd == nil {
+		return reason.Field(name, "is not a parameter of this request")
+	}
+	if len(given) != 1 {
+		return reason.Field(name, "stands there twice")
+	}
+	if !fits(fd, given[0]) {
+		return reason.Field(name, "has no such value")
+	}
+	return nil
+}
+
+// fits reports whether a parameter is spelt as the contract says. An empty one
+// is refused: leave it out instead.
+func fits(fd protoreflect.FieldDescriptor, text string) bool {
+	switch fd.Kind() {
+	case protoreflect.StringKind:
+		return text != "" && utf8.ValidString(text)
+	case protoreflect.EnumKind:
+		v := fd.Enum().Values().ByName(protoreflect.Name(text))
+		return v != nil && v.Number() != 0
+	case protoreflect.Int32Kind:
+		n, err := strconv.ParseInt(text, 10, 32)
+		return err == nil && strconv.FormatInt(n, 10) == text
+	}
+	return false
+}
