@@ -1,0 +1,42 @@
+-- KEYS player; ARGV player's name, offered pair, its sealed server seed, then
+-- currency and amount of each grant.
+-- -> {'OK', player, active pair or nothing}
+local name, offer, sealed = ARGV[1], ARGV[2], ARGV[3]
+local life = fence()
+if not life then return broken('no master_replid') end
+
+local h = read(KEYS[1])
+if h and h.f == life then
+  if #(h.k or '') < SEALED then return broken('announced server seed') end
+  if not h.n then return {'OK', show(h), {}} end
+  local p = read_pair(h.l, h)
+  if not p or p.e or #(p.k or '') < SEALED then return broken('active pair') end
+  return {'OK', show(h), show(p)}
+end
+
+if call('EXISTS', pair_key(offer)) == 1 or (h and h.c == offer) then return broken('offer was announced before') end
+
+if not h then
+  h = {c = offer, k = sealed, f = life}
+  for i = 4, #ARGV, 2 do h['b' .. ARGV[i]] = ARGV[i + 1] end
+  call('HSET', KEYS[1], unpack(show(h)))
+  return {'OK', show(h), {}}
+end
+
+-- The store was replaced: neither pair is used again, since the lost writes may
+-- hold bets on the one and a rotation to the other.
+if #(h.k or '') < SEALED then return broken('announced server seed') end
+local active = h.n and read_pair(h.l, h)
+if h.n and (not active or active.e) then return broken('active pair') end
+local ms = now()
+
+if active then
+  end_pair(active, 'T', ms)
+  call('HDEL', KEYS[1], 'n')
+  h.n = nil
+end
+local unused = {u = name, k = h.k, e = 'T', n = '0', c = int(ms), v = int(ms), p = h.l}
+call('HSET', pair_key(h.c), unpack(show(unused)))
+h.l, h.c, h.k, h.f = h.c, offer, sealed, life
+call('HSET', KEYS[1], 'l', h.l, 'c', h.c, 'k', h.k, 'f', h.f)
+return {'OK', show(h), {}}

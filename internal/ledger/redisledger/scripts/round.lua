@@ -1,0 +1,41 @@
+-- Stands between the prelude and every script that reads or writes a round.
+-- A record is, in this order: head (state * 64 + what tells bets apart), 5
+-- bytes created, 5 settled, 7 payout, and then the content, packed by Go.
+
+local OPEN = 1
+
+local function number5(n)
+  local e = n % 256; n = (n - e) / 256
+  local d = n % 256; n = (n - d) / 256
+  local c = n % 256; n = (n - c) / 256
+  local b = n % 256; n = (n - b) / 256
+  return string.char(n, b, c, d, e)
+end
+
+local function bucket(kind, id, nonce)
+  return tag .. ':' .. kind .. ':' .. id .. ':' .. int(math.floor(nonce / 128))
+end
+
+local function is_mines(record) return math.floor(record:byte(1) % 64 / 4) == 4 end
+local function is_roulette(record) return math.floor(record:byte(1) % 64 / 4) == 3 end
+local function state(record) return math.floor(record:byte(1) / 64) end
+
+-- read_round returns record, picks and chips; nil when there is none.
+local function read_round(id, nonce)
+  local field = int(nonce % 128)
+  local key = bucket('r', id, nonce)
+  local record = call('HGET', key, field)
+  if not record then return nil end
+  if is_mines(record) then
+    return record, call('HGET', key, 'p' .. field) or '', ''
+  end
+  if is_roulette(record) then
+    return record, '', call('HGET', bucket('c', id, nonce), field) or ''
+  end
+  return record, '', ''
+end
+
+-- Every answer with a round has this form.
+local function answer(nonce, record, picks, chips, balances, p)
+  return {'OK', int(nonce), record, picks, chips, balances, show(p)}
+end

@@ -1,0 +1,68 @@
+-- KEYS player, pair, outbox; ARGV the pair's id, player's name, nonce, currency,
+-- the currency as records hold it, state, payout, its 7 bytes, worst case, picks
+-- before, picks, slot of the outbox.
+-- -> a round | NOTFOUND | PICKS | INTERRUPTED
+local id, name, nonce, currency, packed, ended, payout, payout7, worst, before, picks, slot = unpack(ARGV)
+ended, payout, worst = tonumber(ended), tonumber(payout), tonumber(worst)
+local n = tonumber(nonce)
+local h = read(KEYS[1])
+local p = h and read_pair(id, h)
+if not p or p.u ~= name then return {'NOTFOUND'} end
+local record, stored, chips = read_round(id, n)
+if not record then return {'NOTFOUND'} end
+local mines = is_mines(record)
+
+local at = mines and 27 or 26
+if record:sub(at, at + #packed - 1) ~= packed then return broken('currency of the round') end
+local b, x = 'b' .. currency, 'x' .. currency
+local balance, exposure = tonumber(h[b] or ''), tonumber(h[x] or '')
+if not balance or not exposure then return broken('balance') end
+if state(record) ~= OPEN then return answer(n, record, stored, chips, {b, int(balance)}, p) end
+
+if stored ~= before then return {'PICKS'} end
+if picks ~= before then
+  local life = fence()
+  if not life then return broken('no master_replid') end
+  if h.m ~= id .. '-' .. nonce .. '-' .. life then return {'INTERRUPTED'} end
+end
+if payout > worst or exposure < worst or balance + payout > MAX_UNITS then return broken('payout') end
+local from, to = (p.o or ''):find(',' .. nonce .. ',', 1, true)
+if not from then return broken('round is not among the open ones') end
+if mines and (h.m or ''):match('^%w+-%d+') ~= id .. '-' .. nonce then return broken('open mines round') end
+local sequence = tonumber(call('GET', KEYS[3]) or '0')
+if not sequence then return broken('outbox') end
+
+local ms = now()
+local field = int(n % 128)
+record = string.char(record:byte(1) % 64 + ended * 64) .. record:sub(2, 6) .. number5(ms - EPOCH) .. payout7 .. record:sub(19)
+local open = p.o:sub(1, from) .. p.o:sub(to + 1)
+balance = int(balance + payout)
+
+-- The outbox: slots of 16 bytes, 255 to a block, so that the place of a slot is
+-- its sequence. A block is made at its full size, which is allocated exactly.
+local block = KEYS[3] .. ':' .. int(math.floor(sequence / 255))
+local offset = sequence % 255 * 16
+if offset == 0 then call('SETRANGE', block, 4079, '\0') end
+call('SETRANGE', block, int(offset), slot)
+call('SET', KEYS[3], int(sequence + 1))
+
+call('ZREM', tag .. ':open', id .. '-' .. nonce)
+if picks ~= before then
+  call('HSET', bucket('r', id, n), field, record, 'p' .. field, picks)
+else
+  call('HSET', bucket('r', id, n), field, record)
+end
+if open ~= ',' then
+  p.o = open
+  call('HSET', KEYS[2], 'o', open)
+else
+  p.o = nil
+  call('HDEL', KEYS[2], 'o')
+  if p.e then
+    p.v = int(ms)
+    call('HSET', KEYS[2], 'v', p.v)
+  end
+end
+call('HSET', KEYS[1], b, balance, x, int(exposure - worst))
+if mines then call('HDEL', KEYS[1], 'm') end
+return answer(n, record, picks, chips, {b, balance}, p)
