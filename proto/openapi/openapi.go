@@ -41,6 +41,7 @@ func Document() ([]byte, error) {
 	}
 	maps.Copy(base.Paths, added.Paths)
 	maps.Copy(base.Definitions, added.Definitions)
+	delete(base.Definitions, "protobufAny") // was in the generated form of errors only
 	var err error
 	if whole["paths"], err = json.Marshal(base.Paths); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
