@@ -97,6 +97,7 @@ type localStream struct {
 	opts      []grpc.CallOption
 	requests  chan []byte
 	responses chan []byte
+	closed    chan struct{} // closed when the caller sends no more
 	closeOnce sync.Once
 	done      chan struct{} // closed when the handler has returned
 	err       error         // its status, read after done
@@ -111,6 +112,7 @@ func (l *Local) newStream(ctx context.Context, role, method string, opts []grpc.
 		opts:           opts,
 		requests:       make(chan []byte),
 		responses:      make(chan []byte),
+		closed:         make(chan struct{}),
 		done:           make(chan struct{}),
 	}
 	inner, cancel := serverContext(ctx, role)
@@ -169,11 +171,10 @@ func (s localServer) SendMsg(m any) error {
 
 func (s localServer) RecvMsg(m any) error {
 	select {
-	case wire, ok := <-s.requests:
-		if !ok {
-			return io.EOF
-		}
+	case wire := <-s.requests:
 		return decode(wire, m)
+	case <-s.closed:
+		return io.EOF
 	case <-s.ctx.Done():
 		return status.FromContextError(s.ctx.Err()).Err()
 	}
@@ -203,7 +204,7 @@ func (c localClient) Trailer() metadata.MD {
 }
 
 func (c localClient) CloseSend() error {
-	c.closeOnce.Do(func() { close(c.requests) })
+	c.closeOnce.Do(func() { close(c.closed) })
 	return nil
 }
 
@@ -211,6 +212,11 @@ func (c localClient) SendMsg(m any) error {
 	wire, err := encode(m)
 	if err != nil {
 		return err
+	}
+	select {
+	case <-c.closed:
+		return status.Error(codes.Internal, "SendMsg called after CloseSend")
+	default:
 	}
 	select {
 	case c.requests <- wire:
