@@ -1,0 +1,269 @@
+package evidence
+
+import (
+	"fmt"
+
+	"github.com/openoriginals/originals/internal/bet"
+	"github.com/openoriginals/originals/internal/game/dice"
+	"github.com/openoriginals/originals/internal/game/limbo"
+	"github.com/openoriginals/originals/internal/game/mines"
+	"github.com/openoriginals/originals/internal/game/roulette"
+	"github.com/openoriginals/originals/internal/money"
+)
+
+// maxMultiplier is the largest multiplier of any game: mines with 12 or 13 of either (FAIRNESS 2.1).
+const maxMultiplier = 51_482_970_000
+
+// round is one round as the document states it. Its byte slices are parts of the text that it was read from.
+type round struct {
+	id, betID, scheme, pairID, commitment, clientSeed []byte
+
+	game             bet.Game
+	void             bool
+	nonce            uint32
+	stake, payout    money.Units
+	stakeCurrency    []byte
+	payoutCurrency   []byte
+	multiplier       money.Multiplier
+	created, settled instant
+
+	parts uint8 // a bit for each game whose object stands in the round
+	dice  struct {
+		bet  dice.Bet
+		roll uint32
+	}
+	limbo struct {
+		bet       limbo.Bet
+		outcomeE2 uint32
+	}
+	win    bool // dice and limbo
+	chips  []roulette.Chip
+	pocket uint8
+	mines  struct {
+		count, maxPicks uint8
+		picks, board    []uint8
+		hit             bool
+		next            money.Multiplier
+	}
+}
+
+var (
+	gameNames      = []string{"DICE", "LIMBO", "ROULETTE", "MINES"}
+	stateNames     = []string{"SETTLED", "VOID"}
+	directionNames = []string{"OVER", "UNDER"}
+)
+
+// decoder reads rounds, one at a time, into memory of its own. It belongs to one goroutine.
+type decoder struct {
+	cursor
+	round     round
+	marks     []mark
+	templates []*template
+
+	read    func(field) bool // decoder.field, made once
+	picks   [mines.MaxMines]uint8
+	board   [mines.MaxMines]uint8
+	chips   [roulette.MaxChips]roulette.Chip
+	numbers [roulette.MaxChips][6]uint8
+	chip    int // the place of the chip that is being read
+}
+
+func newDecoder() *decoder {
+	d := &decoder{}
+	d.read = d.field
+	return d
+}
+
+// plainRound reads a round of any form that JSON allows.
+func (d *decoder) plainRound() {
+	d.round, d.marks = round{}, d.marks[:0]
+	d.object(roundKeys, d.read)
+	d.checkRules()
+}
+
+// field reads the value of one field into the round.
+func (d *decoder) field(f field) bool {
+	r, start := &d.round, d.at
+	switch f {
+	case fRoundID:
+		r.id = d.id()
+	case fBetID:
+		r.betID = d.betID()
+	case fNonce:
+		r.nonce = d.number(0, maxNonce)
+	case fStakeAmount:
+		r.stake = money.Units(d.decimal(1, int64(money.MaxUnits)))
+	case fPayoutAmount:
+		r.payout = money.Units(d.decimal(0, int64(money.MaxUnits)))
+	case fMultiplier:
+		r.multiplier = money.Multiplier(d.decimal(0, maxMultiplier))
+	case fCreateTime:
+		r.created = d.instant()
+	case fSettleTime:
+		r.settled = d.instant()
+	case fTarget:
+		r.dice.bet.Target = d.number(0, dice.Rolls-1)
+	case fDirection:
+		r.dice.bet.Direction = dice.Direction(1 + d.oneOf(directionNames, "OVER or UNDER"))
+	case fRoll:
+		r.dice.roll = d.number(0, dice.Rolls-1)
+	case fWin:
+		r.win = d.boolean()
+	case fTargetE2:
+		r.limbo.bet.TargetE2 = d.number(limbo.MinTargetE2, limbo.MaxTargetE2)
+	case fOutcomeE2:
+		r.limbo.outcomeE2 = d.number(limbo.MinOutcomeE2, limbo.MaxOutcomeE2)
+	case fChips:
+		r.chips = d.readChips()
+	case fPocket:
+		r.pocket = uint8(d.number(0, roulette.Pockets-1))
+	case fMineCount:
+		r.mines.count = uint8(d.number(1, mines.MaxMines))
+	case fMaxPicks:
+		r.mines.maxPicks = uint8(d.number(1, mines.MaxMines))
+	case fPicks:
+		r.mines.picks = d.cursor.numbers(d.picks[:], mines.Tiles-1)
+	case fBoard:
+		r.mines.board = d.cursor.numbers(d.board[:], mines.Tiles-1)
+	case fHitMine:
+		r.mines.hit = d.boolean()
+	case fNextMultiplier:
+		r.mines.next = money.Multiplier(d.decimal(0, maxMultiplier))
+	default:
+		d.steadyField(f)
+		return d.err == nil
+	}
+	d.marks = append(d.marks, mark{f, start, d.at})
+	return d.err == nil
+}
+
+// steadyField reads a value that rarely changes from round to round, or an object of such values.
+func (d *decoder) steadyField(f field) {
+	r := &d.round
+	switch f {
+	case fGame:
+		r.game = bet.Game(1 + d.oneOf(gameNames, "DICE, LIMBO, ROULETTE or MINES"))
+	case fState:
+		r.void = d.oneOf(stateNames, "SETTLED or VOID") == 1
+	case fScheme:
+		r.scheme = d.id()
+	case fSeedPairID:
+		r.pairID = d.id()
+	case fCommitment:
+		r.commitment = d.hex64()
+	case fClientSeed:
+		r.clientSeed = d.clientSeed()
+	case fStake:
+		d.object(stakeKeys, d.read)
+	case fStakeCurrency:
+		r.stakeCurrency = d.currency()
+	case fPayout:
+		d.object(payoutKeys, d.read)
+	case fPayoutCurrency:
+		r.payoutCurrency = d.currency()
+	case fDice:
+		d.part(bet.Dice, diceKeys)
+	case fLimbo:
+		d.part(bet.Limbo, limboKeys)
+	case fRoulette:
+		d.part(bet.Roulette, rouletteKeys)
+	case fMines:
+		d.part(bet.Mines, minesKeys)
+	}
+}
+
+func (d *decoder) part(g bet.Game, keys []key) {
+	d.round.parts |= 1 << g
+	d.object(keys, d.read)
+}
+
+// readChips reads the list of chips into the decoder's memory.
+func (d *decoder) readChips() []roulette.Chip {
+	if !d.take('[') {
+		d.wants("a list of chips")
+		return nil
+	}
+	for count := 0; d.err == nil && !d.take(']'); count++ {
+		if count > 0 && !d.take(',') {
+			d.wants("a comma or ]")
+			break
+		}
+		if count == len(d.chips) {
+			d.fail("wants at most %d chips", len(d.chips))
+			break
+		}
+		d.chip = count
+		d.object(chipKeys, d.readChip)
+		if d.err != nil {
+			break
+		}
+		if chips := d.chips[count : count+1]; (roulette.Bet{Chips: chips}).Validate() != nil {
+			d.fail("there is no chip %s on %v", chips[0].Kind, chips[0].Numbers)
+		}
+		if d.next() == ']' {
+			d.at++
+			return d.chips[:count+1]
+		}
+	}
+	d.fail("wants a chip at least")
+	return nil
+}
+
+func (d *decoder) readChip(f field) bool {
+	chip := &d.chips[d.chip]
+	switch f {
+	case fChipKind:
+		start := d.at
+		kind, ok := roulette.ParseKind(string(d.str()))
+		if !ok {
+			d.at = start
+			d.wants("a kind of chip")
+		}
+		chip.Kind = kind
+	case fChipNumbers:
+		chip.Numbers = d.cursor.numbers(d.numbers[d.chip][:], roulette.Pockets-1)
+	case fChipAmount:
+		chip.Amount = money.Units(d.decimal(1, int64(money.MaxUnits)))
+	}
+	return d.err == nil
+}
+
+// checkRules refuses a round whose bet the rules do not know: such a round cannot be judged.
+func (d *decoder) checkRules() {
+	if d.err != nil {
+		return
+	}
+	r := &d.round
+	if r.parts != 1<<r.game {
+		d.fail("wants the outcome of %s and of no other game", gameNames[r.game-1])
+		return
+	}
+	switch r.game {
+	case bet.Dice:
+		if err := r.dice.bet.Validate(); err != nil {
+			d.fail("dice.%v", err)
+		}
+	case bet.Mines:
+		if problem := r.minesProblem(); problem != "" {
+			d.fail("mines: %s", problem)
+		}
+	}
+}
+
+func (r *round) minesProblem() string {
+	m := &r.mines
+	if m.maxPicks > mines.Tiles-m.count {
+		return fmt.Sprintf("maxPicks %d with %d mines: only %d tiles are safe", m.maxPicks, m.count, mines.Tiles-m.count)
+	}
+	if len(m.picks) > int(m.maxPicks) {
+		return fmt.Sprintf("%d picks, and the round ends after %d", len(m.picks), m.maxPicks)
+	}
+	opened := uint32(0)
+	for _, tile := range m.picks {
+		if opened&(1<<tile) != 0 {
+			return fmt.Sprintf("tile %d is picked twice", tile)
+		}
+		opened |= 1 << tile
+	}
+	return ""
+}

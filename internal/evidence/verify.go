@@ -1,0 +1,282 @@
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/openoriginals/originals/internal/rng"
+)
+
+// Options is what the player kept, and how to work.
+type Options struct {
+	Commitment *rng.Commitment // the one that was shown before the first bet; nil when it was not kept
+	LastNonce  *uint32         // the greatest nonce that the player has seen; nil when it was not kept
+	Workers    int             // how many goroutines verify; 0 means one for each processor
+	Progress   func(bytes int) // told, from one goroutine, how many more bytes of rounds are verified; may be nil
+}
+
+// Verify reads an evidence document and checks everything in it. The error is a *FormatError when the document is
+// unusable, which outranks every failed check, the reader's error, or the context's; then there is no report. A reader
+// that blocks also blocks Verify.
+func Verify(ctx context.Context, r io.Reader, o Options) (Report, error) {
+	pair, rounds, err := readHead(r)
+	if err != nil {
+		return Report{}, err
+	}
+	if o.Workers < 1 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	m := merger{pair: &pair}
+	m.findings.commitment(&pair, o.Commitment)
+	if err := m.run(ctx, rounds, o); err != nil {
+		return Report{}, err
+	}
+	m.finish(o)
+	report := m.findings.report(o.Commitment != nil)
+	report.Summary = m.totals.summary(m.rounds)
+	m.note(&report, o)
+	return report, nil
+}
+
+// commitment checks that the server seed opens the commitment, and that it is the one the player kept.
+func (f *findings) commitment(p *seedPair, kept *rng.Commitment) {
+	stated := string(p.commitment)
+	computed, err := p.serverSeed.Commitment()
+	if err != nil || computed.String() != stated {
+		hint := commitmentHint(p.serverSeed.Reveal(), string(p.clientSeed), stated)
+		f.fail(checkCommitment, noNonce, "the server seed hashes to %s, and the commitment is %s%s", computed, stated, hint)
+	}
+	if kept != nil && kept.String() != stated {
+		hint := ""
+		if kept.String() == p.serverSeed.Reveal() {
+			hint = "; what you gave is the server seed and not its commitment"
+		}
+		f.fail(checkCommitment, noNonce, "you kept the commitment %s, and this one is %s: another seed pair, or another promise%s", kept, stated, hint)
+	}
+}
+
+// batch is a run of rounds on its way from the splitter through a worker to the merger.
+type batch struct {
+	text []byte
+	last bool
+	done chan struct{} // gets one value when the worker has finished
+
+	findings findings
+	part     part
+	closed   bool // the list of rounds and the document end in this batch
+	err      *FormatError
+}
+
+// batchesPerWorker bounds how much of the document is in memory.
+const batchesPerWorker = 4
+
+// run sends all rounds through the workers, and merges what they find in the order of the document.
+func (m *merger) run(ctx context.Context, rounds io.Reader, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	n := o.Workers * batchesPerWorker
+	free, work, ordered := make(chan *batch, n), make(chan *batch, n), make(chan *batch, n)
+	for range n {
+		free <- &batch{done: make(chan struct{}, 1)}
+	}
+	var group sync.WaitGroup
+	var readError error // set before ordered is closed
+	group.Go(func() {
+		readError = split(ctx, rounds, free, work, ordered)
+		close(work)
+		close(ordered)
+	})
+	for range o.Workers {
+		group.Go(func() {
+			w := worker{decoder: newDecoder(), judge: judge{pair: m.pair, clientSeed: rng.ClientSeed(m.pair.clientSeed)}}
+			for b := range work {
+				w.verify(b)
+				b.done <- struct{}{}
+			}
+		})
+	}
+	var err error
+	for b := range ordered {
+		<-b.done
+		if err == nil {
+			if err = m.merge(b); err != nil {
+				cancel() // nothing more is read; what is under way is drained
+			} else if o.Progress != nil {
+				o.Progress(len(b.text))
+			}
+		}
+		free <- b
+	}
+	group.Wait()
+	if err == nil {
+		err = readError
+	}
+	if err == nil && !m.closed {
+		err = &FormatError{Where: "rounds", Problem: "the document ends in the middle"}
+	}
+	return err
+}
+
+// split fills batches and hands each to a worker and to the merger.
+func split(ctx context.Context, rounds io.Reader, free <-chan *batch, work, ordered chan<- *batch) error {
+	s := splitter{source: rounds}
+	for last := false; !last; {
+		var b *batch
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case b = <-free:
+		}
+		var err error
+		if b.text, last, err = s.next(b.text); err != nil {
+			return err
+		}
+		b.last = last
+		work <- b
+		ordered <- b
+	}
+	return nil
+}
+
+// worker verifies batches, one after the other.
+type worker struct {
+	decoder *decoder
+	judge   judge
+}
+
+// verify reads the rounds of a batch, judges each, and leaves the result in the batch.
+func (w *worker) verify(b *batch) {
+	d := w.decoder
+	d.cursor = cursor{text: b.text}
+	w.judge.findings = findings{}
+	w.judge.part = part{bets: b.part.bets[:0]}
+	b.closed = w.readRounds(b.last)
+	b.findings, b.part, b.err = w.judge.findings, w.judge.part, d.err
+}
+
+// readRounds reads rounds up to the end of the batch, which must be the end of the document or lie behind a comma. It
+// reports whether the document ended.
+func (w *worker) readRounds(last bool) (closed bool) {
+	d := w.decoder
+	if last && d.take(']') { // no rounds at all, or none behind a batch that must not have ended with a comma
+		return d.documentEnd()
+	}
+	for d.err == nil {
+		d.space()
+		d.nextRound()
+		if d.err != nil {
+			return false
+		}
+		w.judge.round(&d.round)
+		if d.take(']') {
+			return d.documentEnd()
+		}
+		if !d.take(',') {
+			d.wants("a comma or ]")
+		}
+		if d.next() == 0 && d.at == len(d.text) && !last {
+			return false
+		}
+	}
+	return false
+}
+
+// documentEnd reads the end of the document and reports whether it was there.
+func (d *decoder) documentEnd() bool {
+	if !d.take('}') {
+		d.wants("the end of the document, } ")
+	} else if d.space(); d.at < len(d.text) {
+		d.fail("something stands after the end")
+	}
+	return d.err == nil
+}
+
+// merger puts the results of all batches together, in order.
+type merger struct {
+	pair        *seedPair
+	findings    findings
+	totals      totals
+	bets        betSet
+	rounds      uint64
+	closed      bool
+	nextNonce   uint64
+	lastCreated instant
+	lastSettled instant
+}
+
+func (m *merger) merge(b *batch) error {
+	p := &b.part
+	if m.closed {
+		return &FormatError{Problem: "something stands after the end"}
+	}
+	if b.err != nil {
+		where := strings.TrimSuffix(fmt.Sprintf("rounds[%d].%s", m.rounds+p.rounds, b.err.Where), ".")
+		return &FormatError{Where: where, Problem: b.err.Problem}
+	}
+	if m.rounds > 0 && p.rounds == 0 {
+		return &FormatError{Where: "rounds", Problem: "a comma, and no round after it"}
+	}
+	m.closed = b.closed
+	if p.rounds == 0 {
+		return nil
+	}
+	m.findings.follow(p.firstNonce, p.firstCreated, m.nextNonce, m.lastCreated)
+	m.findings.add(&b.findings)
+	m.totals.merge(&p.totals)
+	m.bets.add(p.bets)
+	m.rounds += p.rounds
+	m.nextNonce, m.lastCreated = uint64(p.lastNonce)+1, p.lastCreated
+	if m.lastSettled.before(p.lastSettled) {
+		m.lastSettled = p.lastSettled
+	}
+	return nil
+}
+
+// finish makes the checks that need the whole document.
+func (m *merger) finish(o Options) {
+	for _, again := range m.bets.repeats(o.Workers) {
+		m.findings.fail(checkIdentity, int64(again.second), "its bet id stands twice, first at nonce %d", again.first)
+	}
+	if uint64(m.pair.nonce) != m.rounds {
+		m.findings.fail(checkNonce, noNonce, "the seed pair has had %d bets, and the document holds %d", m.pair.nonce, m.rounds)
+	}
+	if o.LastNonce != nil && *o.LastNonce >= m.pair.nonce {
+		m.findings.fail(checkNonce, noNonce, "you have seen nonce %d, and the seed pair ends before it", *o.LastNonce)
+	}
+}
+
+// note adds what no check forbids.
+func (m *merger) note(r *Report, o Options) {
+	if words := weakness(m.pair.clientSeed); words != "" && !m.pair.unused {
+		r.Weak = true
+		r.Notes = append(r.Notes, words)
+	}
+	if m.pair.revealed.before(m.lastSettled) {
+		r.Notes = append(r.Notes, "the server seed was revealed before the last round had settled")
+	}
+	if o.Commitment == nil {
+		r.Notes = append(r.Notes, "give the commitment that you were shown before you played with --commitment; without it the file only agrees with itself")
+	}
+}
+
+// strongBytes is how long a client seed has to be for the house not to guess it.
+const strongBytes = 16
+
+// weakness says why a client seed does not protect, or "".
+func weakness(clientSeed []byte) string {
+	if len(clientSeed) >= strongBytes {
+		return ""
+	}
+	return fmt.Sprintf("WEAK client seed of %d bytes: under %d the house might have guessed it before it chose the server seed", len(clientSeed), strongBytes)
+}
+
+// IsUnusable reports whether an error of Verify is about the document, and not about reading it.
+func IsUnusable(err error) bool {
+	var format *FormatError
+	return errors.As(err, &format)
+}
