@@ -31,11 +31,27 @@ func Load(path string) (Config, error) {
 	return c, nil
 }
 
-// Parse reads the text of a file. What it leaves out is as in Default.
+// Parse reads the text of a file. What it leaves out is as in Default; a list
+// of currencies replaces that of Default as a whole.
 func Parse(text []byte) (Config, error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
+	t, err := parseTree(text)
+	if err != nil {
+		return Config{}, t.located(err)
+	}
+	c, err := t.decode(text)
+	if err != nil {
+		return Config{}, t.located(err)
+	}
+	return c, nil
+}
+
+func (t tree) decode(text []byte) (Config, error) {
 	var c Config
-	if err := decoder.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+	err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(&c)
+	if err != nil && !errors.Is(err, io.EOF) { // EOF: an empty file
+		return Config{}, err
+	}
+	if err := t.check(); err != nil {
 		return Config{}, err
 	}
 	if c.Currencies == nil {

@@ -1,3 +1,159 @@
 package config
 
-func (c Config) validate() error { return nil }
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/openoriginals/originals/internal/money"
+)
+
+const (
+	maxExponent = 18
+	maxKeys     = 16 // of one operator: a bad token is tried against each
+)
+
+// FieldError says which key of the file is wrong.
+type FieldError struct {
+	Path    string // such as currencies[1].limits.default.maxStake
+	Problem string // worded to follow the path
+}
+
+// Error joins both.
+func (e *FieldError) Error() string { return e.Path + " " + e.Problem }
+
+func fieldError(path, format string, args ...any) error {
+	return &FieldError{path, fmt.Sprintf(format, args...)}
+}
+
+func (c Config) validate() error {
+	if err := validateOperators(c.Operators); err != nil {
+		return err
+	}
+	if err := validateCurrencies(c.Currencies); err != nil {
+		return err
+	}
+	for i, origin := range c.CORS.Origins {
+		if !isOrigin(origin) {
+			return fieldError(fmt.Sprintf("cors.origins[%d]", i), "must be an exact origin such as https://play.example.com, in lower case and without a path")
+		}
+	}
+	return nil
+}
+
+var operatorName = regexp.MustCompile(`^[a-z0-9-]{1,32}\z`)
+
+func validateOperators(operators []Operator) error {
+	names := make(map[string]bool)
+	sources := make(map[string]string) // of keys, and where each was given
+	for i, operator := range operators {
+		path := fmt.Sprintf("operators[%d]", i)
+		if !operatorName.MatchString(operator.Name) {
+			return fieldError(path+".name", "must be 1 to 32 of a-z, 0-9 and hyphen")
+		}
+		if names[operator.Name] {
+			return fieldError(path+".name", "is the name of another operator, too")
+		}
+		names[operator.Name] = true
+		if len(operator.Keys) < 1 || len(operator.Keys) > maxKeys {
+			return fieldError(path+".keys", "must be 1 to %d keys", maxKeys)
+		}
+		for j, key := range operator.Keys {
+			if err := key.validate(fmt.Sprintf("%s.keys[%d]", path, j), sources); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// validate also refuses a source that stands twice. That two sources hold the
+// same key is found where they are opened.
+func (k Key) validate(path string, sources map[string]string) error {
+	if (k.File == "") == (k.JWKS == "") {
+		return fieldError(path, "must have either file or jwks")
+	}
+	if k.JWKS != "" && k.ID != "" {
+		return fieldError(path+".id", "is for PEM files: the keys of a JWKS have their own")
+	}
+	if k.JWKS != "" && !isHTTPS(k.JWKS) {
+		return fieldError(path+".jwks", "must be an https address")
+	}
+	source := k.File + k.JWKS
+	if other, ok := sources[source]; ok {
+		return fieldError(path, "is the same as %s: a key belongs to one operator", other)
+	}
+	sources[source] = path
+	return nil
+}
+
+func isHTTPS(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil && u.Fragment == ""
+}
+
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Hostname() == "" || strings.Contains(text, "*") {
+		return false
+	}
+	return u.Scheme+"://"+u.Host == text && strings.ToLower(text) == text
+}
+
+func validateCurrencies(currencies []Currency) error {
+	if len(currencies) == 0 {
+		return fieldError("currencies", "must not be empty: leave the key out for the defaults")
+	}
+	codes := make(map[money.Currency]bool)
+	for i, currency := range currencies {
+		path := fmt.Sprintf("currencies[%d]", i)
+		if _, err := money.ParseCurrency(string(currency.Code)); err != nil {
+			return fieldError(path+".code", "must be 2 to 8 of A-Z and 0-9")
+		}
+		if codes[currency.Code] {
+			return fieldError(path+".code", "is the code of another currency, too")
+		}
+		codes[currency.Code] = true
+		if currency.Exponent < 0 || currency.Exponent > maxExponent {
+			return fieldError(path+".exponent", "must be 0 to %d", maxExponent)
+		}
+		if err := currency.Limits.validate(path + ".limits"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l Limits) validate(path string) error {
+	if err := l.Default.validate(path + ".default"); err != nil {
+		return err
+	}
+	games := []struct {
+		name string
+		own  *Range
+	}{{"dice", l.Dice}, {"limbo", l.Limbo}, {"roulette", l.Roulette}, {"mines", l.Mines}}
+	for _, g := range games {
+		if g.own == nil {
+			continue
+		}
+		if err := g.own.validate(path + "." + g.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r Range) validate(path string) error {
+	switch {
+	case r.MinStake < 1:
+		return fieldError(path+".minStake", "must be at least 1")
+	case r.MaxStake < r.MinStake:
+		return fieldError(path+".maxStake", "must not be below minStake")
+	case r.MaxPayout <= r.MaxStake:
+		return fieldError(path+".maxPayout", "must be above maxStake: a win returns more than the stake")
+	case r.MaxPayout > money.MaxUnits:
+		return fieldError(path+".maxPayout", "must be at most %d", money.MaxUnits)
+	}
+	return nil
+}
