@@ -56,16 +56,24 @@ func Open(dir string, now time.Time) (*Authority, error) {
 }
 
 func read(dir string) (*Authority, error) {
-	certificate, err := readPEM(filepath.Join(dir, AuthorityFile), "CERTIFICATE", x509.ParseCertificate)
+	der, err := readPEM(filepath.Join(dir, AuthorityFile), "CERTIFICATE")
 	if err != nil {
 		return nil, err
 	}
-	key, err := readPEM(filepath.Join(dir, AuthorityKeyFile), "PRIVATE KEY", x509.ParsePKCS8PrivateKey)
+	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) { // a new authority would disown its certificates
-			return nil, fmt.Errorf("pki: %s has %s without %s", dir, AuthorityFile, AuthorityKeyFile)
-		}
+		return nil, fmt.Errorf("pki: %s: %w", AuthorityFile, err)
+	}
+	secret, err := readPEM(filepath.Join(dir, AuthorityKeyFile), "PRIVATE KEY")
+	if errors.Is(err, fs.ErrNotExist) { // a new authority would disown its certificates
+		return nil, fmt.Errorf("pki: %s has %s without %s", dir, AuthorityFile, AuthorityKeyFile)
+	}
+	if err != nil {
 		return nil, err
+	}
+	key, err := x509.ParsePKCS8PrivateKey(secret)
+	if err != nil {
+		return nil, fmt.Errorf("pki: %s: %w", AuthorityKeyFile, err)
 	}
 	signer, ok := key.(*ecdsa.PrivateKey)
 	if !ok || !signer.PublicKey.Equal(certificate.PublicKey) {
@@ -99,6 +107,11 @@ func (a *Authority) Issue(roles, hosts []string, now time.Time) (certFile, keyFi
 	if len(roles) == 0 {
 		return "", "", errors.New("pki: a certificate needs a role")
 	}
+	name := strings.Join(roles, "+")
+	certFile, keyFile = name+".pem", name+".key"
+	if certFile == AuthorityFile {
+		return "", "", errors.New("pki: ca is the authority, not a role")
+	}
 	template, err := newTemplate("originals "+strings.Join(roles, " "), now, certificateLasts)
 	if err != nil {
 		return "", "", err
@@ -116,11 +129,6 @@ func (a *Authority) Issue(roles, hosts []string, now time.Time) (certFile, keyFi
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	addHosts(template, append([]string{"localhost", "127.0.0.1", "::1"}, hosts...))
-	name := strings.Join(roles, "+")
-	if name == "ca" {
-		return "", "", errors.New("pki: ca is no role")
-	}
-	certFile, keyFile = name+".pem", name+".key"
 	if err := a.write(template, certFile, keyFile, false); err != nil {
 		return "", "", err
 	}
@@ -197,19 +205,14 @@ func writePEM(path, kind string, der []byte, mode fs.FileMode) error {
 	return nil
 }
 
-func readPEM[T any](path, kind string, parse func([]byte) (T, error)) (T, error) {
-	var none T
+func readPEM(path, kind string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return none, fmt.Errorf("pki: %w", err)
+		return nil, fmt.Errorf("pki: %w", err)
 	}
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != kind {
-		return none, fmt.Errorf("pki: %s holds no %s", path, kind)
+		return nil, fmt.Errorf("pki: %s holds no %s", path, kind)
 	}
-	value, err := parse(block.Bytes)
-	if err != nil {
-		return none, fmt.Errorf("pki: %s: %w", path, err)
-	}
-	return value, nil
+	return block.Bytes, nil
 }
