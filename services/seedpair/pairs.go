@@ -278,3 +278,14 @@ func (s *Service) records(pair ledger.SeedPair, rounds []ledger.Round) ([]*origi
 	}
 	return out, nil
 }
+
+// Announce returns the next commitment of a player, whom it creates if he is
+// new, and the id that its pair will have.
+func (s *Service) Announce(ctx context.Context, p ledger.Player) (rng.Commitment, ledger.PairID, error) {
+	a, err := s.account(ctx, p)
+	if err != nil {
+		return rng.Commitment{}, "", err
+	}
+	o, err := s.open(p, a.Announced.ID, a.Announced.Sealed)
+	return o.commitment, a.Announced.ID, err
+}

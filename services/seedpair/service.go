@@ -38,8 +38,8 @@ type Options struct {
 	// SweepAge is the age at which an open instant round counts as left behind.
 	SweepAge time.Duration
 
-	OnBet        func(game, result string) // counts results; may be nil
-	OnOpenRounds func(n int)               // told by each sweep; may be nil
+	// OnOpenRounds is told by each sweep how many rounds are open; may be nil.
+	OnOpenRounds func(n int)
 }
 
 // Service implements the public SeedPairService and RoundService, and the
@@ -56,9 +56,6 @@ type Service struct {
 
 // New returns a Service. Call Sweep beside it.
 func New(o Options) *Service {
-	if o.OnBet == nil {
-		o.OnBet = func(string, string) {}
-	}
 	if o.OnOpenRounds == nil {
 		o.OnOpenRounds = func(int) {}
 	}

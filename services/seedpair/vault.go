@@ -32,12 +32,7 @@ func (s *Service) Draw(ctx context.Context, req *vaultv1.DrawRequest) (*vaultv1.
 	if err := auth.RequirePeer(ctx, d.Bet.Game.String()); err != nil {
 		return nil, err
 	}
-	res, err := s.draw(ctx, d)
-	if err != nil {
-		s.o.OnBet(d.Bet.Game.String(), string(reason.Of(err)))
-		return nil, err
-	}
-	return res, nil
+	return s.draw(ctx, d)
 }
 
 // readDraw turns a request into a bet with its terms, or refuses the field
@@ -381,25 +376,10 @@ func (s *Service) close(ctx context.Context, l ledger.Loaded, picks []uint8, sta
 	if err != nil {
 		return ledger.Loaded{}, err
 	}
-	after, err := s.o.Store.Settle(ctx, ledger.Settlement{
+	return s.o.Store.Settle(ctx, ledger.Settlement{
 		Player: l.Pair.Player, Round: l.Round.ID, Currency: l.Round.Currency,
 		State: state, Payout: payout, WorstCase: worst, Before: l.Round.Picks, Picks: picks,
 	})
-	if err != nil {
-		return ledger.Loaded{}, err
-	}
-	s.o.OnBet(l.Round.Bet.Game.String(), result(after.Round))
-	return after, nil
-}
-
-func result(r ledger.Round) string {
-	switch {
-	case r.State == ledger.Void:
-		return "VOID"
-	case r.Payout > 0:
-		return "WON"
-	}
-	return "LOST"
 }
 
 // closeWithoutPick refunds a mines round without a pick if the store was

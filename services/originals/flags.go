@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+)
+
+// The roles that a process can have.
+const (
+	roleGateway  = "gateway"
+	roleSeedPair = "seedpair"
+)
+
+var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines"}
+
+// settings are the flags of a serving process.
+type settings struct {
+	roles       []string
+	http, grpc  string
+	admin       string
+	internal    string
+	peers       map[string]string // role -> address
+	tlsCA       string
+	tlsCert     string
+	tlsKey      string
+	redis       string
+	devKey      string
+	sealKeyFile string
+	demoBalance int64 // smallest units of FUN; -1 when the flag is not given
+	config      string
+	reflection  bool
+	minesExpiry time.Duration
+	logLevel    string
+}
+
+func env(name string) cli.ValueSourceChain { return cli.EnvVars("ORIGINALS_" + name) }
+
+// serveFlags are the flags of every serving process.
+func serveFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "http", Value: "127.0.0.1:8080", Sources: env("HTTP"), Local: true,
+			Usage: "`ADDRESS` of the REST gateway; port 0 takes a free one"},
+		&cli.StringFlag{Name: "grpc", Value: "127.0.0.1:9090", Sources: env("GRPC"), Local: true,
+			Usage: "`ADDRESS` of the public gRPC services"},
+		&cli.StringFlag{Name: "admin", Sources: env("ADMIN"), Local: true,
+			Usage: "`ADDRESS` for /metrics, /healthz and /readyz alone; without it they stand beside the REST API"},
+		&cli.StringFlag{Name: "redis", Sources: env("REDIS"), Local: true,
+			Usage: "`URL` of the store: redis://host:port, rediss:// for TLS, redis://h1,h2?cluster=true, redis://h1,h2?master=NAME for Sentinel; without it an embedded store that keeps nothing"},
+		&cli.StringFlag{Name: "seal-key-file", Sources: env("SEAL_KEY_FILE"), Local: true,
+			Usage: "`FILE` with the keys that seal server seeds, 64 hex digits a line: the first seals, all open; required with --redis"},
+		&cli.StringFlag{Name: "dev-key", Sources: env("DEV_KEY"), Local: true,
+			Usage: "`FILE` with a signing key for tokens of our own, made when it is missing; the embedded store makes one in memory"},
+		&cli.Int64Flag{Name: "demo-balance", Value: -1, HideDefault: true, Sources: env("DEMO_BALANCE"), Local: true,
+			Usage: "`UNITS` of play money (hundredths of a FUN) for each new player (default: 1000000 on the embedded store, none on Redis)"},
+		&cli.StringFlag{Name: "config", Sources: env("CONFIG"), Local: true,
+			Usage: "`FILE` with operators and their keys, currencies, limits and CORS; see originals config"},
+		&cli.BoolFlag{Name: "reflection", Sources: env("REFLECTION"), Local: true,
+			Usage: "serve gRPC reflection"},
+		&cli.DurationFlag{Name: "mines-expiry", Value: 24 * time.Hour, Sources: env("MINES_EXPIRY"), Local: true,
+			Usage: "age at which an open mines round with a pick is cashed out; one without a pick stays open"},
+		&cli.StringFlag{Name: "log-level", Value: "info", Sources: env("LOG_LEVEL"), Local: true,
+			Usage: "least `LEVEL` that is logged: debug, info, warn or error"},
+	}
+}
+
+// roleFlags are the flags of a process that has some of the roles.
+func roleFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "role", Required: true, Sources: env("ROLE"), Local: true,
+			Usage: "`LIST` of roles of this process, from " + strings.Join(allRoles, ",")},
+		&cli.StringFlag{Name: "internal", Sources: env("INTERNAL"), Local: true,
+			Usage: "`ADDRESS` at which other roles reach this process, by mutual TLS"},
+		&cli.StringFlag{Name: "peers", Sources: env("PEERS"), Local: true,
+			Usage: "where the roles that this process calls are, such as `LIST` seedpair=10.0.0.5:9443,dice=10.0.0.6:9443"},
+		&cli.StringFlag{Name: "tls-ca", Sources: env("TLS_CA"), Local: true,
+			Usage: "`FILE` with the certificate authority of all roles; see originals certificates"},
+		&cli.StringFlag{Name: "tls-cert", Sources: env("TLS_CERT"), Local: true,
+			Usage: "`FILE` with the certificate of this process, which names its roles"},
+		&cli.StringFlag{Name: "tls-key", Sources: env("TLS_KEY"), Local: true,
+			Usage: "`FILE` with the certificate's key"},
+	}
+}
+
+func readSettings(c *cli.Command) settings {
+	return settings{
+		roles: allRoles,
+		http:  c.String("http"), grpc: c.String("grpc"), admin: c.String("admin"),
+		redis: c.String("redis"), devKey: c.String("dev-key"), sealKeyFile: c.String("seal-key-file"),
+		demoBalance: c.Int64("demo-balance"), config: c.String("config"),
+		reflection: c.Bool("reflection"), minesExpiry: c.Duration("mines-expiry"), logLevel: c.String("log-level"),
+	}
+}
+
+func readRoleSettings(c *cli.Command) (settings, error) {
+	s := readSettings(c)
+	s.internal = c.String("internal")
+	s.tlsCA, s.tlsCert, s.tlsKey = c.String("tls-ca"), c.String("tls-cert"), c.String("tls-key")
+	var err error
+	if s.roles, err = parseRoles(c.String("role")); err != nil {
+		return s, err
+	}
+	s.peers, err = parsePeers(c.String("peers"))
+	return s, err
+}
+
+func parseRoles(list string) ([]string, error) {
+	var roles []string
+	for _, role := range strings.Split(list, ",") {
+		if !slices.Contains(allRoles, role) {
+			return nil, fmt.Errorf("--role: unknown role %q; the roles are %s", role, strings.Join(allRoles, ","))
+		}
+		if slices.Contains(roles, role) {
+			return nil, fmt.Errorf("--role: %s stands twice", role)
+		}
+		roles = append(roles, role)
+	}
+	return roles, nil
+}
+
+func parsePeers(list string) (map[string]string, error) {
+	peers := make(map[string]string)
+	if list == "" {
+		return peers, nil
+	}
+	for _, pair := range strings.Split(list, ",") {
+		role, address, ok := strings.Cut(pair, "=")
+		if !ok || address == "" || !slices.Contains(allRoles, role) {
+			return nil, fmt.Errorf("--peers: %q is not role=address", pair)
+		}
+		if _, twice := peers[role]; twice {
+			return nil, fmt.Errorf("--peers: %s stands twice", role)
+		}
+		peers[role] = address
+	}
+	return peers, nil
+}
+
+func (s settings) has(role string) bool { return slices.Contains(s.roles, role) }
+
+// check refuses settings that contradict each other, before anything starts.
+func (s settings) check() error {
+	if s.minesExpiry < time.Minute {
+		return errors.New("--mines-expiry must be at least 1m")
+	}
+	if s.demoBalance < -1 {
+		return errors.New("--demo-balance must not be negative")
+	}
+	if !s.has(roleSeedPair) {
+		return s.checkWithoutStore()
+	}
+	if s.redis != "" && s.sealKeyFile == "" {
+		return errors.New("--redis needs --seal-key-file: make one with `openssl rand -hex 32 > seal.key` and keep it: without it no server seed can ever be revealed")
+	}
+	if s.redis != "" && s.config == "" && s.devKey == "" {
+		return errors.New("--redis needs --config with an operator, or --dev-key: otherwise nobody holds a token")
+	}
+	return nil
+}
+
+func (s settings) checkWithoutStore() error {
+	if s.redis != "" || s.sealKeyFile != "" {
+		return errors.New("--redis and --seal-key-file belong to the role seedpair, which this process has not")
+	}
+	if s.config == "" && s.devKey == "" {
+		return errors.New("without the role seedpair, --config with an operator or --dev-key is needed, the same as there")
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/openoriginals/originals/internal/embedded"
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/ledger/redisledger"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/seal"
+	"github.com/openoriginals/originals/services/seedpair"
+)
+
+// checkTimeout bounds the look at the store before the first bet is taken.
+const checkTimeout = 5 * time.Second
+
+// defaultDemoBalance is what a new player gets on the embedded store: 10000.00
+// FUN.
+const defaultDemoBalance = 1_000_000
+
+// openStore opens the store and puts the seed-pair service on it.
+func (p *process) openStore(ctx context.Context) error {
+	if !p.has(roleSeedPair) {
+		return nil
+	}
+	url, keys, err := p.storeAndKeys()
+	if err != nil {
+		return err
+	}
+	client, err := redisledger.Dial(url)
+	if err != nil {
+		return err
+	}
+	p.closes = append(p.closes, client.Close)
+	p.store = redisledger.New(client, redisledger.Options{OnCall: p.metrics.ObserveRedis})
+	if p.redis != "" {
+		if err := p.checkStore(ctx); err != nil {
+			return err
+		}
+	}
+	p.pairs = seedpair.New(seedpair.Options{
+		Store: p.store, Keys: keys, House: p.house, Grant: p.grant(), Log: p.log,
+		MinesExpiry: p.minesExpiry, SweepAge: sweepAge, OnOpenRounds: p.metrics.SetOpenRounds,
+	})
+	p.group.Go("sweeper", func(ctx context.Context) error {
+		p.pairs.Sweep(ctx, sweepInterval)
+		return nil
+	})
+	return nil
+}
+
+// storeAndKeys returns the address of the store, which is started here when it
+// is the embedded one, and the keys that seal server seeds.
+func (p *process) storeAndKeys() (string, *seal.Keys, error) {
+	if p.redis != "" {
+		keys, err := seal.ReadFile(p.sealKeyFile)
+		return p.redis, keys, err
+	}
+	store, err := embedded.Start()
+	if err != nil {
+		return "", nil, err
+	}
+	p.closes = append(p.closes, func() error { store.Close(); return nil })
+	if p.sealKeyFile != "" {
+		keys, err := seal.ReadFile(p.sealKeyFile)
+		return store.URL(), keys, err
+	}
+	keys, err := seal.NewKeys()
+	return store.URL(), keys, err
+}
+
+// checkStore refuses a Redis that may evict keys, and says aloud what a crash
+// of it could lose.
+func (p *process) checkStore(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	warnings, err := p.store.Check(ctx)
+	for _, w := range warnings {
+		p.log.Warn("the store may lose money in a crash", zap.String("finding", w))
+		p.notes = append(p.notes, w)
+	}
+	return err
+}
+
+func (p *process) grant() []ledger.Grant {
+	units := p.demoBalance
+	if units < 0 {
+		units = 0
+		if p.redis == "" {
+			units = defaultDemoBalance
+		}
+	}
+	if units == 0 {
+		return nil
+	}
+	return []ledger.Grant{{Currency: "FUN", Amount: money.Units(units)}}
+}
