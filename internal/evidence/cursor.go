@@ -32,6 +32,8 @@ type cursor struct {
 	at   int
 	err  *FormatError
 	path []string // the keys that lead to where the cursor is, for errors
+
+	minute minute // of the time that was read last
 }
 
 func (c *cursor) fail(format string, arguments ...any) {
@@ -224,17 +226,33 @@ func (c *cursor) number(low, high uint32) uint32 {
 // decimal reads a string that holds a whole number of low..high in its plain form.
 func (c *cursor) decimal(low, high int64) int64 {
 	start := c.at
-	inner := cursor{text: c.str()}
+	value, ok := c.quotedDigits()
 	if c.err != nil {
 		return 0
 	}
-	value, ok := inner.digits(16)
-	if !ok || inner.at != len(inner.text) || int64(value) < low || int64(value) > high {
+	if !ok || value < low || value > high {
 		c.at = start
 		c.wants(fmt.Sprintf("a decimal string from %d to %d", low, high))
 		return 0
 	}
-	return int64(value)
+	return value
+}
+
+// quotedDigits reads a string of up to 16 digits. Only one that is not written plainly is read as a string first.
+func (c *cursor) quotedDigits() (int64, bool) {
+	start := c.at
+	if c.err == nil && start < len(c.text) && c.text[start] == '"' {
+		c.at++
+		value, ok := c.digits(16)
+		if ok && c.at < len(c.text) && c.text[c.at] == '"' {
+			c.at++
+			return int64(value), true
+		}
+		c.at = start
+	}
+	inner := cursor{text: c.str()}
+	value, ok := inner.digits(16)
+	return int64(value), ok && inner.at == len(inner.text)
 }
 
 // digits reads up to this many decimal digits, none of them a leading zero. 16 digits are the most that are asked for,

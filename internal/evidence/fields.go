@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/openoriginals/originals/internal/money"
@@ -24,8 +25,18 @@ func alphabetOf(bytes string) (a alphabet) {
 
 // word reads a string of 1 to most bytes of an alphabet.
 func (c *cursor) word(a *alphabet, most int, what string) []byte {
-	start := c.at
-	value := c.str()
+	start, rest := c.at, c.text[c.at:]
+	if c.err == nil && len(rest) > most+1 && rest[0] == '"' {
+		end := 1
+		for a[rest[end]] && end <= most {
+			end++
+		}
+		if rest[end] == '"' && end > 1 {
+			c.at += end + 1
+			return rest[1:end]
+		}
+	}
+	value := c.str() // one that is written with escapes, or not such a word
 	ok := len(value) >= 1 && len(value) <= most
 	for _, b := range value {
 		ok = ok && a[b]
@@ -110,71 +121,110 @@ func (a instant) before(b instant) bool {
 
 // instant reads an RFC 3339 time in UTC with a fraction of 0, 3, 6 or 9 digits.
 func (c *cursor) instant() instant {
-	start := c.at
-	value := c.str()
+	start, rest := c.at, c.text[c.at:]
+	if c.err == nil && len(rest) > 1 && rest[0] == '"' {
+		t, size := c.minute.parseInstant(rest[1:])
+		if size > 0 && len(rest) > 1+size && rest[1+size] == '"' {
+			c.at += size + 2
+			return t
+		}
+	}
+	value := c.str() // one that is written with escapes, or not a time
 	if c.err != nil {
 		return instant{}
 	}
-	t, ok := parseInstant(value)
-	if !ok {
+	t, size := c.minute.parseInstant(value)
+	if size == 0 || size != len(value) {
 		c.at = start
 		c.wants("a time like 2025-01-31T23:59:59.123Z")
 	}
 	return t
 }
 
-const instantForm = "0000-00-00T00:00:00"
+const (
+	instantForm = "0000-00-00T00:00:00"
+	minuteBytes = len("0000-00-00T00:00:")
+)
 
-// parseInstant returns false for anything but a time of the calendar in the form above.
-func parseInstant(text []byte) (t instant, ok bool) {
-	last := len(text) - 1
-	if last < len(instantForm) || text[last] != 'Z' {
-		return instant{}, false
-	}
-	for i := range len(instantForm) {
-		digit := text[i] - '0'
-		switch {
-		case instantForm[i] != '0':
-			ok = text[i] == instantForm[i]
-		default:
-			ok = digit <= 9
-			t.seconds = t.seconds*10 + uint64(digit)
-		}
-		if !ok {
-			return instant{}, false
-		}
-	}
-	t.nanos, ok = parseFraction(text[len(instantForm):last])
-	return t, ok && t.inCalendar()
+// minute is the beginning of a time up to the minute. Times follow each other, so that the next one mostly shares it.
+type minute struct {
+	text  [minuteBytes]byte
+	value uint64 // yyyymmddhhmm00
 }
 
-func parseFraction(text []byte) (nanos uint32, ok bool) {
-	if len(text) == 0 {
-		return 0, true
+// parseInstant reads the time with which a text begins, and returns how many bytes it has; 0 when there is none.
+func (m *minute) parseInstant(text []byte) (t instant, size int) {
+	if len(text) <= len(instantForm) {
+		return instant{}, 0
 	}
-	digits := len(text) - 1
-	if text[0] != '.' || digits != 3 && digits != 6 && digits != 9 {
-		return 0, false
+	if !bytes.Equal(text[:minuteBytes], m.text[:]) && !m.parse(text) {
+		return instant{}, 0
 	}
-	for i := range 9 {
-		digit := byte(0)
-		if i < digits {
-			digit = text[1+i] - '0'
+	tens, ones := text[minuteBytes]-'0', text[minuteBytes+1]-'0'
+	if tens > 5 || ones > 9 {
+		return instant{}, 0
+	}
+	t.seconds = m.value + uint64(tens)*10 + uint64(ones)
+	size = len(instantForm)
+	if text[size] == '.' {
+		var digits int
+		t.nanos, digits = parseFraction(text[size+1:])
+		if digits == 0 {
+			return instant{}, 0
 		}
-		if digit > 9 {
-			return 0, false
-		}
-		nanos = nanos*10 + uint32(digit)
+		size += 1 + digits
 	}
-	return nanos, true
+	if size >= len(text) || text[size] != 'Z' {
+		return instant{}, 0
+	}
+	return t, size + 1
+}
+
+// parse keeps the minute with which a text begins, or reports that it begins with none.
+func (m *minute) parse(text []byte) bool {
+	value := uint64(0)
+	for i, form := range []byte(instantForm[:minuteBytes]) {
+		digit := text[i] - '0'
+		if form != '0' && text[i] != form || form == '0' && digit > 9 {
+			return false
+		}
+		if form == '0' {
+			value = value*10 + uint64(digit)
+		}
+	}
+	if !isMinute(value) {
+		return false
+	}
+	m.value = value * 100
+	copy(m.text[:], text)
+	return true
+}
+
+// parseFraction reads the digits with which a text begins, and returns how many they are: 3, 6 or 9, else 0.
+func parseFraction(text []byte) (nanos uint32, digits int) {
+	for digits < len(text) && digits < 9 && text[digits]-'0' <= 9 {
+		nanos = nanos*10 + uint32(text[digits]-'0')
+		digits++
+	}
+	switch digits {
+	case 9:
+		return nanos, digits
+	case 6:
+		return nanos * 1_000, digits
+	case 3:
+		return nanos * 1_000_000, digits
+	default:
+		return 0, 0
+	}
 }
 
 var daysOfMonth = [13]uint64{0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-func (t instant) inCalendar() bool {
-	second, minute, hour := t.seconds%100, t.seconds/100%100, t.seconds/10_000%100
-	day, month, year := t.seconds/1_000_000%100, t.seconds/100_000_000%100, t.seconds/10_000_000_000
-	if year < 1 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
+// isMinute reports whether yyyymmddhhmm is one of the calendar.
+func isMinute(value uint64) bool {
+	minute, hour := value%100, value/100%100
+	day, month, year := value/10_000%100, value/1_000_000%100, value/100_000_000
+	if year < 1 || month < 1 || month > 12 || hour > 23 || minute > 59 {
 		return false
 	}
 	days := daysOfMonth[month]

@@ -166,7 +166,7 @@ func readUnordered(r io.Reader) (seedPair, io.Reader, error) {
 	if len(text) > maxUnorderedBytes {
 		return seedPair{}, nil, &FormatError{Problem: "a document of this size must name its format and its seed pair before the rounds"}
 	}
-	h, d := headReader{cursor: cursor{text: text}}, newDecoder()
+	h, d := headReader{cursor: cursor{text: text}}, newDecoder(nil)
 	var rounds []byte
 	h.object(documentKeys, func(f field) bool {
 		if f != fRounds {

@@ -71,3 +71,52 @@ func opens(text, commitment string) bool {
 }
 
 func hexOf(digest [32]byte) string { return hex.EncodeToString(digest[:]) }
+
+// RepairHex undoes the usual mistakes in a text that should be 64 lower-case hex digits: white space around it, 0x in
+// front, upper-case digits. ok is false when that does not help. It is for telling people what they probably meant, and
+// never for going on with it in silence.
+func RepairHex(text string) (repaired string, ok bool) {
+	repaired = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(text)), "0x")
+	return repaired, HexMistake(repaired) == ""
+}
+
+// ExplainServerSeed says why a text is no server seed, and what it seems to be; commitment may be empty. It returns ""
+// for a well-formed one.
+func ExplainServerSeed(text, clientSeed, commitment string) string {
+	mistake := HexMistake(text)
+	if mistake == "" {
+		return ""
+	}
+	words := "wants 64 lower-case hex digits: " + mistake
+	repaired, ok := RepairHex(text)
+	switch {
+	case opens(clientSeed, commitment):
+		return words + "; the client seed hashes to the commitment: client seed and server seed are swapped"
+	case !ok:
+		return words
+	case repaired == commitment:
+		return words + "; it is the commitment: a hash was pasted in place of the server seed"
+	case opens(repaired, commitment):
+		return words + "; written as " + repaired + " it hashes to the commitment"
+	default:
+		return words + "; did you mean " + repaired + "?"
+	}
+}
+
+// ExplainClientSeed says why a text is no client seed, or "".
+func ExplainClientSeed(text string) string {
+	if _, err := rng.ParseClientSeed(text); err == nil {
+		return ""
+	}
+	words := "wants 1 to 64 characters of visible ASCII"
+	switch {
+	case text == "":
+		return words + ": it is empty"
+	case strings.TrimSpace(text) != text:
+		return words + ": there is stray white space around it"
+	case len(text) > rng.MaxClientSeedBytes:
+		return fmt.Sprintf("%s: it has %d bytes", words, len(text))
+	default:
+		return words + ": a space or another character is in it"
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
-	"strconv"
 
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/game/dice"
@@ -96,8 +95,15 @@ func (j *judge) round(r *round) {
 	j.part.totals.add(r)
 }
 
+// identity checks that the round names the pair and itself. What a template keeps steady is compared once.
 func (j *judge) identity(r *round) {
-	p, nonce := j.pair, int64(r.nonce)
+	if r.id != nil || r.number != r.nonce {
+		j.wrongID(r)
+	}
+	if r.template != nil && r.template.ofPair {
+		return
+	}
+	p, same := j.pair, true
 	for _, f := range [...]struct {
 		name        string
 		given, pair []byte
@@ -106,20 +112,24 @@ func (j *judge) identity(r *round) {
 		{"commitment", r.commitment, p.commitment}, {"clientSeed", r.clientSeed, p.clientSeed},
 	} {
 		if !bytes.Equal(f.given, f.pair) {
-			j.findings.fail(checkIdentity, nonce, "%s is %s, and the seed pair has %s", f.name, quote(f.given), quote(f.pair))
+			same = false
+			j.findings.fail(checkIdentity, int64(r.nonce), "%s is %s, and the seed pair has %s", f.name, quote(f.given), quote(f.pair))
 		}
 	}
-	if !isRoundID(r.id, p.id, r.nonce) {
-		j.findings.fail(checkIdentity, nonce, "roundId is %s, not the seed pair's id and the nonce", quote(r.id))
+	if r.template != nil {
+		r.template.ofPair = same
 	}
 }
 
-// isRoundID reports whether id is `pairID-nonce`.
-func isRoundID(id, pairID []byte, nonce uint32) bool {
-	var space [10]byte
-	digits := strconv.AppendUint(space[:0], uint64(nonce), 10)
-	n := len(pairID)
-	return len(id) == n+1+len(digits) && id[n] == '-' && bytes.Equal(id[:n], pairID) && bytes.Equal(id[n+1:], digits)
+// wrongID compares an id that is not known to be right.
+func (j *judge) wrongID(r *round) {
+	given, want := string(r.id), fmt.Sprintf("%s-%d", j.pair.id, r.nonce)
+	if r.id == nil {
+		given = fmt.Sprintf("%s-%d", j.pair.id, r.number)
+	}
+	if given != want {
+		j.findings.fail(checkIdentity, int64(r.nonce), "roundId is %q, and it should be %q", given, want)
+	}
 }
 
 // sequence checks the round against the one before it in this part; the first round of a part is the merger's.

@@ -16,7 +16,11 @@ const maxMultiplier = 51_482_970_000
 
 // round is one round as the document states it. Its byte slices are parts of the text that it was read from.
 type round struct {
-	id, betID, scheme, pairID, commitment, clientSeed []byte
+	id       []byte // nil when it is the pair's id with a hyphen and number
+	number   uint32
+	template *template // that it fits, or nil
+
+	betID, scheme, pairID, commitment, clientSeed []byte
 
 	game             bet.Game
 	void             bool
@@ -56,11 +60,14 @@ var (
 // decoder reads rounds, one at a time, into memory of its own. It belongs to one goroutine.
 type decoder struct {
 	cursor
-	round     round
-	marks     []mark
-	templates []*template
+	round      round
+	pairPrefix []byte // the beginning of each roundId: a quote, the pair's id and a hyphen
+	learning   bool   // marks are wanted
+	marks      []mark
+	templates  []*template
 
-	read    func(field) bool // decoder.field, made once
+	read, readChip func(field) bool // field and chipField, made once
+
 	picks   [mines.MaxMines]uint8
 	board   [mines.MaxMines]uint8
 	chips   [roulette.MaxChips]roulette.Chip
@@ -68,15 +75,15 @@ type decoder struct {
 	chip    int // the place of the chip that is being read
 }
 
-func newDecoder() *decoder {
-	d := &decoder{}
-	d.read = d.field
+func newDecoder(pairID []byte) *decoder {
+	d := &decoder{pairPrefix: fmt.Appendf(nil, "\"%s-", pairID)}
+	d.read, d.readChip = d.field, d.chipField
 	return d
 }
 
 // plainRound reads a round of any form that JSON allows.
 func (d *decoder) plainRound() {
-	d.round, d.marks = round{}, d.marks[:0]
+	d.round = round{}
 	d.object(roundKeys, d.read)
 	d.checkRules()
 }
@@ -86,7 +93,7 @@ func (d *decoder) field(f field) bool {
 	r, start := &d.round, d.at
 	switch f {
 	case fRoundID:
-		r.id = d.id()
+		d.roundID()
 	case fBetID:
 		r.betID = d.betID()
 	case fNonce:
@@ -133,9 +140,30 @@ func (d *decoder) field(f field) bool {
 		d.steadyField(f)
 		return d.err == nil
 	}
-	d.marks = append(d.marks, mark{f, start, d.at})
+	if d.learning {
+		d.marks = append(d.marks, mark{f, start, d.at})
+	}
 	return d.err == nil
 }
+
+// maxNumberedPair is how long the id of a pair can be so that its id with any nonce is an id too.
+const maxNumberedPair = 64 - len("-4294967295")
+
+// roundID reads the id of the round. If it has the form that it should have, only its number is kept.
+func (d *decoder) roundID() {
+	start := d.at
+	if len(d.pairPrefix) <= maxNumberedPair+len(`"-`) && d.expect(d.pairPrefix) {
+		number, ok := d.digits(10)
+		if ok && number <= uint64(maxNonce) && d.expect(quoteMark) {
+			d.round.id, d.round.number = nil, uint32(number)
+			return
+		}
+	}
+	d.at = start
+	d.round.id = d.id()
+}
+
+var quoteMark = []byte{'"'}
 
 // steadyField reads a value that rarely changes from round to round, or an object of such values.
 func (d *decoder) steadyField(f field) {
@@ -209,7 +237,7 @@ func (d *decoder) readChips() []roulette.Chip {
 	return nil
 }
 
-func (d *decoder) readChip(f field) bool {
+func (d *decoder) chipField(f field) bool {
 	chip := &d.chips[d.chip]
 	switch f {
 	case fChipKind:

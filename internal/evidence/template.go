@@ -13,6 +13,7 @@ type mark struct {
 // the same keys, once each, and the same steady values, as the round that the template was made from.
 type template struct {
 	round    round // the round it was made from, with its steady values
+	ofPair   bool  // the steady values are known to be those of the pair
 	segments []segment
 	end      []byte
 }
@@ -46,7 +47,9 @@ func (d *decoder) nextRound() {
 // fits reads the round if it has the template's form, else it leaves the cursor where it is.
 func (d *decoder) fits(t *template) bool {
 	start := d.at
-	d.round, d.marks = t.round, d.marks[:0]
+	if d.round.template != t {
+		d.round = t.round
+	}
 	for i := range t.segments {
 		if !d.expect(t.segments[i].literal) || !d.field(t.segments[i].field) {
 			d.at, d.err = start, nil
@@ -63,10 +66,11 @@ func (d *decoder) fits(t *template) bool {
 // learn makes a template of the round that was just read from start on. The template has its own copy of the text.
 func (d *decoder) learn(start int) {
 	text := bytes.Clone(d.text[start:d.at])
-	own := newDecoder()
-	own.text = text
+	own := newDecoder(nil)
+	own.pairPrefix, own.text, own.learning = d.pairPrefix, text, true
 	own.plainRound()
 	t := &template{round: own.round}
+	t.round.template = t
 	at := 0
 	for _, m := range own.marks {
 		t.segments = append(t.segments, segment{text[at:m.start], m.field})

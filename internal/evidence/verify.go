@@ -68,7 +68,7 @@ type batch struct {
 
 	findings findings
 	part     part
-	closed   bool // the list of rounds and the document end in this batch
+	ended    bool // the list of rounds ends in this batch, and so must the document
 	err      *FormatError
 }
 
@@ -93,7 +93,7 @@ func (m *merger) run(ctx context.Context, rounds io.Reader, o Options) error {
 	})
 	for range o.Workers {
 		group.Go(func() {
-			w := worker{decoder: newDecoder(), judge: judge{pair: m.pair, clientSeed: rng.ClientSeed(m.pair.clientSeed)}}
+			w := worker{decoder: newDecoder(m.pair.id), judge: judge{pair: m.pair, clientSeed: rng.ClientSeed(m.pair.clientSeed)}}
 			for b := range work {
 				w.verify(b)
 				b.done <- struct{}{}
@@ -152,19 +152,20 @@ type worker struct {
 // verify reads the rounds of a batch, judges each, and leaves the result in the batch.
 func (w *worker) verify(b *batch) {
 	d := w.decoder
-	d.cursor = cursor{text: b.text}
+	d.cursor = cursor{text: b.text, path: d.path[:0]}
 	w.judge.findings = findings{}
 	w.judge.part = part{bets: b.part.bets[:0]}
-	b.closed = w.readRounds(b.last)
+	b.ended = w.readRounds(b.last)
 	b.findings, b.part, b.err = w.judge.findings, w.judge.part, d.err
 }
 
 // readRounds reads rounds up to the end of the batch, which must be the end of the document or lie behind a comma. It
-// reports whether the document ended.
-func (w *worker) readRounds(last bool) (closed bool) {
+// reports whether the list of rounds ended.
+func (w *worker) readRounds(last bool) (ended bool) {
 	d := w.decoder
 	if last && d.take(']') { // no rounds at all, or none behind a batch that must not have ended with a comma
-		return d.documentEnd()
+		d.documentEnd()
+		return true
 	}
 	for d.err == nil {
 		d.space()
@@ -174,26 +175,26 @@ func (w *worker) readRounds(last bool) (closed bool) {
 		}
 		w.judge.round(&d.round)
 		if d.take(']') {
-			return d.documentEnd()
+			d.documentEnd()
+			return true
 		}
 		if !d.take(',') {
 			d.wants("a comma or ]")
 		}
-		if d.next() == 0 && d.at == len(d.text) && !last {
+		if d.space(); d.at == len(d.text) && !last {
 			return false
 		}
 	}
 	return false
 }
 
-// documentEnd reads the end of the document and reports whether it was there.
-func (d *decoder) documentEnd() bool {
+// documentEnd reads the end of the document.
+func (d *decoder) documentEnd() {
 	if !d.take('}') {
-		d.wants("the end of the document, } ")
+		d.wants("the end of the document, }")
 	} else if d.space(); d.at < len(d.text) {
 		d.fail("something stands after the end")
 	}
-	return d.err == nil
 }
 
 // merger puts the results of all batches together, in order.
@@ -214,6 +215,9 @@ func (m *merger) merge(b *batch) error {
 	if m.closed {
 		return &FormatError{Problem: "something stands after the end"}
 	}
+	if b.err != nil && b.ended {
+		return b.err
+	}
 	if b.err != nil {
 		where := strings.TrimSuffix(fmt.Sprintf("rounds[%d].%s", m.rounds+p.rounds, b.err.Where), ".")
 		return &FormatError{Where: where, Problem: b.err.Problem}
@@ -221,7 +225,7 @@ func (m *merger) merge(b *batch) error {
 	if m.rounds > 0 && p.rounds == 0 {
 		return &FormatError{Where: "rounds", Problem: "a comma, and no round after it"}
 	}
-	m.closed = b.closed
+	m.closed = b.ended
 	if p.rounds == 0 {
 		return nil
 	}

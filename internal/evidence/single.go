@@ -1,0 +1,220 @@
+package evidence
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/openoriginals/originals/internal/bet"
+	"github.com/openoriginals/originals/internal/game/roulette"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/rng"
+)
+
+// Claim is one round as its player has it. Seeds, nonce and bet must be valid.
+type Claim struct {
+	ServerSeed rng.ServerSeed
+	ClientSeed rng.ClientSeed
+	Nonce      uint32
+	Commitment *rng.Commitment // nil when it was not kept
+	Bet        bet.Bet
+	Picks      []uint8     // mines
+	Stake      money.Units // 0 when it is not known; of roulette the sum of the chips
+	// Stated is what the player was shown, by name: roll, win, outcomeE2, pocket, mines, hitMine, multiplierE4, payout;
+	// mines in draw order with commas. It may be empty.
+	Stated map[string]string
+}
+
+// Value is one part of an outcome, as text.
+type Value struct{ Name, Text string }
+
+// Result is what the seeds give to a claim.
+type Result struct {
+	Commitment rng.Commitment
+	Signature  string  // of this round
+	Values     []Value // outcome, multiplierE4 and, where the stake is known, payout
+	Report     Report
+}
+
+// ErrStated says that a stated value has a name that the game does not know.
+var ErrStated = errors.New("evidence: the game has no such value")
+
+// checkOf names the check that a stated value belongs to.
+var checkOf = map[string]checkID{
+	"roll": checkOutcome, "outcomeE2": checkOutcome, "pocket": checkOutcome, "mines": checkOutcome,
+	"win": checkWin, "hitMine": checkWin, "multiplierE4": checkMultiplier, "payout": checkPayout,
+}
+
+// singleChecks are those that a single round can pass or fail.
+var singleChecks = []checkID{checkCommitment, checkOutcome, checkWin, checkMultiplier, checkPayout}
+
+// VerifyRound derives a single round and compares all that the claim states. Errors: bet.ErrPicks, ErrStated,
+// money.ErrOverflow.
+func VerifyRound(c Claim) (Result, error) {
+	commitment, err := c.ServerSeed.Commitment()
+	if err != nil {
+		return Result{}, err
+	}
+	signature, err := c.ServerSeed.Sign(c.ClientSeed, c.Nonce)
+	if err != nil {
+		return Result{}, err
+	}
+	values, err := c.values(c.Nonce)
+	if err != nil {
+		return Result{}, err
+	}
+	var f findings
+	if c.Commitment != nil && *c.Commitment != commitment {
+		hint := commitmentHint(c.ServerSeed.Reveal(), string(c.ClientSeed), c.Commitment.String())
+		f.fail(checkCommitment, noNonce, "the server seed hashes to %s, and the commitment is %s%s", commitment, c.Commitment, hint)
+	}
+	if err := c.compare(&f, values); err != nil {
+		return Result{}, err
+	}
+	report := f.report(c.Commitment != nil)
+	report.Checks = pick(report.Checks)
+	if words := weakness([]byte(c.ClientSeed)); words != "" {
+		report.Weak = true
+		report.Notes = append(report.Notes, words)
+	}
+	if c.Commitment == nil {
+		report.Notes = append(report.Notes, "give the commitment that you were shown before you played with --commitment; without it anybody could have made up this server seed")
+	}
+	report.Summary = Summary{Rounds: 1, Games: map[string]uint64{c.Bet.Game.String(): 1}, Staked: []Sum{}, Paid: []Sum{}}
+	return Result{commitment, signature.Reveal(), values, report}, nil
+}
+
+func pick(all []Check) (some []Check) {
+	for _, c := range singleChecks {
+		some = append(some, all[c])
+	}
+	return some
+}
+
+// values derives the round at a nonce.
+func (c Claim) values(nonce uint32) ([]Value, error) {
+	signature, err := c.ServerSeed.Sign(c.ClientSeed, nonce)
+	if err != nil {
+		return nil, err
+	}
+	o, err := c.Bet.Outcome(signature, c.Stake, c.Picks)
+	if err != nil {
+		return nil, err
+	}
+	var values []Value
+	add := func(name string, value any) { values = append(values, Value{name, fmt.Sprint(value)}) }
+	switch c.Bet.Game {
+	case bet.Dice:
+		add("roll", o.Dice.Roll)
+		add("win", o.Dice.Win)
+	case bet.Limbo:
+		add("outcomeE2", o.Limbo.OutcomeE2)
+		add("win", o.Limbo.Win)
+	case bet.Roulette:
+		add("pocket", o.Pocket)
+	case bet.Mines:
+		add("mines", tileList(o.Mines))
+		add("hitMine", o.HitMine)
+	}
+	if c.Bet.Game == bet.Roulette && c.Stake == 0 { // a pocket alone pays nothing
+		return values, nil
+	}
+	add("multiplierE4", int64(o.Multiplier))
+	if c.Stake > 0 {
+		add("payout", int64(o.Payout))
+	}
+	return values, nil
+}
+
+func tileList(tiles []uint8) string {
+	var texts []string
+	for _, tile := range tiles {
+		texts = append(texts, fmt.Sprint(tile))
+	}
+	return strings.Join(texts, ",")
+}
+
+// compare checks each stated value, in the order of the names.
+func (c Claim) compare(f *findings, values []Value) error {
+	names := make([]string, 0, len(c.Stated))
+	for name := range c.Stated {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		at := slices.IndexFunc(values, func(v Value) bool { return v.Name == name })
+		if at < 0 {
+			return fmt.Errorf("%w: %q; known here: %s", ErrStated, name, valueNames(values))
+		}
+		stated, right := c.Stated[name], values[at].Text
+		if stated == right {
+			continue
+		}
+		hint := ""
+		if checkOf[name] == checkOutcome {
+			hint = c.hint(at, stated, right)
+		}
+		f.fail(checkOf[name], int64(c.Nonce), "%s is stated as %q, and the seeds give %s%s", name, stated, right, hint)
+	}
+	return nil
+}
+
+func valueNames(values []Value) string {
+	var names []string
+	for _, v := range values {
+		names = append(names, v.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// hint tries the usual mistakes that would explain a stated outcome.
+func (c Claim) hint(at int, stated, right string) string {
+	if stated != right && sameTiles(stated, right) {
+		return " (the same tiles in another order: mines are listed as they were drawn)"
+	}
+	c.Picks = nil // at another nonce they may be impossible
+	if words := offByOne(c.Nonce, func(nonce uint32) bool { return c.gives(nonce, at, stated) }); words != "" {
+		return words
+	}
+	swapped, err := rng.ParseServerSeed(string(c.ClientSeed))
+	if err != nil {
+		return ""
+	}
+	c.ServerSeed, c.ClientSeed = swapped, rng.ClientSeed(c.ServerSeed.Reveal())
+	if c.gives(c.Nonce, at, stated) {
+		return " (client seed and server seed are swapped)"
+	}
+	return ""
+}
+
+func (c Claim) gives(nonce uint32, at int, stated string) bool {
+	values, err := c.values(nonce)
+	return err == nil && values[at].Text == stated
+}
+
+func sameTiles(a, b string) bool {
+	sorted := func(list string) []string {
+		tiles := strings.Split(list, ",")
+		slices.SortFunc(tiles, cmp.Compare[string])
+		return tiles
+	}
+	return strings.Contains(a, ",") && slices.Equal(sorted(a), sorted(b))
+}
+
+// ParseChips reads a JSON list of chips as the API and the evidence write it, and returns the bet. The error is a
+// *FormatError or the bet's *game.FieldError.
+func ParseChips(text string) (roulette.Bet, error) {
+	d := newDecoder(nil)
+	d.text = []byte(text)
+	chips := d.readChips()
+	if d.space(); d.err == nil && d.at < len(d.text) {
+		d.fail("something stands after the list of chips")
+	}
+	if d.err != nil {
+		return roulette.Bet{}, d.err
+	}
+	b := roulette.Bet{Chips: chips}
+	return b, b.Validate()
+}
