@@ -72,7 +72,7 @@ func TestVectorsHoldEveryRareRow(t *testing.T) {
 		t.Errorf("%d of the 157 chips have a row of their own", len(chips))
 	}
 	wanted := []string{"nonce-0", "nonce-max", "client-seed-1-byte", "client-seed-59-bytes", "client-seed-60-bytes", "client-seed-64-bytes", "client-seed-with-colons", "second-block",
-		"dice rejected-word", "roulette rejected-word", "mines rejected-word", "dice extreme-target", "limbo extreme-target", "limbo-clamped-low", "limbo-high", "limbo-tie",
+		"dice rejected-word", "roulette rejected-word", "mines rejected-word", "dice extreme-target", "dice-tie-over", "dice-tie-under", "limbo extreme-target", "limbo-clamped-low", "limbo-high", "limbo-tie",
 		"zero-pocket", "multi-chip", "last-tile", "mine hit", "dice nonce-max", "limbo nonce-max", "roulette nonce-max", "mines nonce-max"}
 	for _, kind := range strings.Fields("straight split street trio corner first-four six-line dozen column red black odd even low high") {
 		wanted = append(wanted, "chip-"+kind)

@@ -125,7 +125,9 @@ const FAILED = {
   order: {
     "made-before-its-predecessor": edit((_, rounds) => { rounds[4].createTime = second(0); }),
     "settled-before-made": edit((_, rounds) => { rounds[4].settleTime = second(0); }),
-    "by-a-nanosecond": edit((_, rounds) => { rounds[4].createTime = second(9, ".100"); rounds[5].createTime = second(9, ".099999999"); }),
+    "by-a-nanosecond": edit((_, rounds) => { rounds[4].createTime = second(9, ".100000001"); rounds[5].createTime = second(9, ".100000"); }),
+    "longer-fraction-is-not-later": edit((_, rounds) => { rounds[4].createTime = second(9, ".100"); rounds[5].createTime = second(9, ".099999999"); }),
+    "settled-before-made-by-a-nanosecond": edit((_, rounds) => { rounds[4].createTime = second(9, ".100000001"); rounds[4].settleTime = second(9, ".100"); }),
     "whole-second-after-fraction": edit((_, rounds) => { rounds[4].createTime = second(9, ".001"); rounds[5].createTime = second(9, ""); }),
   },
   outcome: {
@@ -145,6 +147,10 @@ const FAILED = {
   },
   win: {
     "dice-tie-called-won": round(TIED_DICE, (one, game) => { game.win = true; }),
+    "dice-tie-under-called-won": edit((document, rounds) => {
+      const one = rounds[TIED_DICE], tied = Math.min(9800, one.dice.roll);
+      Object.assign(one.dice, { target: tied, direction: "UNDER", win: true });
+    }),
     "dice-win-called-lost": round(WON_DICE, (one, game) => { game.win = false; }),
     "limbo-tie-called-lost": round(TIED_LIMBO, (one, game) => { game.win = false; }),
     "mine-not-called": round(HIT_MINES, (one, game) => { game.hitMine = false; }),
@@ -202,7 +208,7 @@ const UNUSABLE = {
   "commitment-0x": bad((_, one, game, pair) => { pair.commitment = `0x${pair.commitment}`; }), "commitment-upper-case": bad((_, one) => { one.commitment = one.commitment.toUpperCase(); }),
   "client-seed-empty": bad((_, one, game, pair) => { pair.clientSeed = one.clientSeed = ""; }), "client-seed-65-bytes": bad((_, one, game, pair) => { pair.clientSeed = one.clientSeed = "a".repeat(65); }),
   "client-seed-with-a-space": bad((_, one, game, pair) => { pair.clientSeed = one.clientSeed = "a b"; }), "client-seed-not-ascii": bad((_, one, game, pair) => { pair.clientSeed = one.clientSeed = "caf\u00e9"; }), "client-seed-newline": bad((_, one, game, pair) => { pair.clientSeed = one.clientSeed = "abc\n"; }),
-  "nonce-text": bad((_, one) => { one.nonce = "0"; }), "nonce-negative": raw('"nonce":0', '"nonce":-0'), "nonce-fraction": raw('"nonce":0', '"nonce":0.0'), "nonce-exponent": raw('"nonce":1', '"nonce":1e0'), "nonce-leading-zero": raw('"nonce":0', '"nonce":00'),
+  "nonce-false": bad((_, one) => { one.nonce = false; }), "roll-true": bad((_, one, game) => { game.roll = true; }), "win-text": bad((_, one, game) => { game.win = String(game.win); }), "nonce-text": bad((_, one) => { one.nonce = "0"; }), "nonce-negative": raw('"nonce":0', '"nonce":-0'), "nonce-fraction": raw('"nonce":0', '"nonce":0.0'), "nonce-exponent": raw('"nonce":1', '"nonce":1e0'), "nonce-leading-zero": raw('"nonce":0', '"nonce":00'),
   "nonce-too-large": bad((_, one) => { one.nonce = 4294967295; }), "nonce-of-the-pair-too-large": bad((_, one, game, pair) => { pair.nonce = 4294967296; }), "nonce-huge": raw('"nonce":0', `"nonce":1${"0".repeat(5000)}`),
   "amount-number": bad((_, one) => { one.stake.amount = 100; }), "amount-leading-zero": bad((_, one) => { one.stake.amount = "0100"; }), "amount-plus": bad((_, one) => { one.stake.amount = "+100"; }), "amount-exponent": bad((_, one) => { one.stake.amount = "1e2"; }),
   "amount-fraction": bad((_, one) => { one.stake.amount = "100.0"; }), "amount-2-to-the-53": bad((_, one) => { one.stake.amount = "9007199254740992"; }), "stake-zero": bad((_, one) => { one.stake.amount = "0"; }), "payout-negative": bad((_, one) => { one.payout.amount = "-1"; }),

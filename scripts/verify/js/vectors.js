@@ -80,6 +80,7 @@ function flagsOf(game, row, bet, signature, wordsRead) {
   add(64 + 1 + length + 1 + String(row.nonce).length > 135, "second-block");
   add(wordsRead > { dice: 1, limbo: 2, roulette: 1, mines: bet.mineCount }[game], "rejected-word");
   if (game === "dice") add(["OVER 199", "OVER 9998", "UNDER 1", "UNDER 9800"].includes(`${bet.direction} ${bet.target}`), "extreme-target");
+  if (game === "dice") add(bet.roll === bet.target, `dice-tie-${bet.direction.toLowerCase()}`);
   if (game === "limbo") {
     const raw = limboRaw(signature);
     add(bet.targetE2 === 101 || bet.targetE2 === 1000000, "extreme-target");
@@ -124,6 +125,12 @@ function gameRows(game, bets) {
     const bet = game === "mines" ? { mineCount: 24 - (i % 2), open: 1, hit: false } : bets[choose(`${game} rejected ${i}`, bets.length)];
     add(hash("server seed rejected-word"), "rejected-word", nonce, bet);
   });
+  if (game === "dice") {
+    for (const { serverSeed, clientSeed, nonce, dice: { roll } } of rows.slice(40, 46)) { // a tie loses either way
+      if (roll >= 199 && roll <= 9998) add(serverSeed, clientSeed, nonce, { target: roll, direction: "OVER" });
+      if (roll >= 1 && roll <= 9800) add(serverSeed, clientSeed, nonce, { target: roll, direction: "UNDER" });
+    }
+  }
   if (game === "limbo") {
     LIMBO_HIGH.forEach((nonce, i) => add(hash("server seed limbo"), "limbo", nonce, { targetE2: [1000000, 999999, 101][i % 3] }));
     const low = Array.from({ length: 500 }, (_, nonce) => nonce).filter((nonce) => limboRaw(v.signatureOf(hash("server seed limbo"), "limbo", nonce)) < 100n);

@@ -285,8 +285,10 @@ const text = (pattern, wants) => (value, at) => need(typeof value === "string" &
 const word = (...words) => (value, at) => need(words.includes(value), at, words.join(" or "), value);
 const number = (min, max) => (value, at) => need(typeof value === "number" && value >= min && value <= max, at, `a number from ${min} to ${max}`, value);
 const truth = (value, at) => need(typeof value === "boolean", at, "true or false", value);
-const decimal = (min, max) => (value, at) => need(
-  typeof value === "string" && /^(0|[1-9][0-9]{0,15})$/.test(value) && BigInt(value) >= min && BigInt(value) <= max, at, `a decimal string from ${min} to ${max}`, value);
+const decimal = (min, max) => (value, at) => {
+  const fits = typeof value === "string" && /^(0|[1-9][0-9]{0,15})$/.test(value) && BigInt(value) >= min && BigInt(value) <= max;
+  need(fits, at, `a decimal string from ${min} to ${max}`, value);
+};
 const list = (item, min, max) => (value, at) => {
   need(Array.isArray(value) && value.length >= min && value.length <= max, at, `a list of ${min} to ${max}`, value);
   value.forEach((element, i) => item(element, `${at}[${i}]`));
@@ -322,10 +324,11 @@ function time(value, at) {
 
 const MAX_UNITS = 2n ** 53n - 1n, MAX_NONCE = 2 ** 32 - 2, MAX_MULTIPLIER = 51482970000n;
 const id = text(/^[a-z0-9-]{1,64}$/, "1 to 64 of a-z 0-9 -");
-const seed = text(/^[!-~]{1,64}$/, "1 to 64 visible ASCII characters without a space");
+const clientSeedText = text(/^[!-~]{1,64}$/, "1 to 64 visible ASCII characters without a space");
 const anyText = text(/^[^]*$/, "text");
 const money = (min) => record({ currency: text(/^[A-Z0-9]{2,8}$/, "a currency like FUN"), amount: decimal(min, MAX_UNITS) });
-const chip = record({ kind: word(...[...new Set([...CHIPS.keys()].map((key) => key.split(" ")[0]))].sort()), numbers: list(number(0, 36), 0, 6), amount: decimal(1n, MAX_UNITS) });
+const chipKinds = [...new Set([...CHIPS.keys()].map((key) => key.split(" ")[0]))].sort();
+const chip = record({ kind: word(...chipKinds), numbers: list(number(0, 36), 0, 6), amount: decimal(1n, MAX_UNITS) });
 
 const BETS = { // what the player chose
   dice: { target: number(0, 9999), direction: word("OVER", "UNDER") },
@@ -340,8 +343,9 @@ const RESULTS = { // what the house adds in evidence
   mines: { maxPicks: number(1, 24), mines: list(number(0, 24), 0, 24), hitMine: truth, nextMultiplierE4: decimal(0n, MAX_MULTIPLIER) },
 };
 const ROUND = {
-  roundId: id, betId: text(/^[A-Za-z0-9_-]{1,40}$/, "1 to 40 of A-Z a-z 0-9 _ -"), scheme: id, state: word("SETTLED", "VOID"), game: word("DICE", "LIMBO", "ROULETTE", "MINES"),
-  seedPairId: id, commitment: hex64, clientSeed: seed, nonce: number(0, MAX_NONCE),
+  roundId: id, betId: text(/^[A-Za-z0-9_-]{1,40}$/, "1 to 40 of A-Z a-z 0-9 _ -"), scheme: id,
+  state: word("SETTLED", "VOID"), game: word("DICE", "LIMBO", "ROULETTE", "MINES"),
+  seedPairId: id, commitment: hex64, clientSeed: clientSeedText, nonce: number(0, MAX_NONCE),
   stake: money(1n), payout: money(0n), multiplierE4: decimal(0n, MAX_MULTIPLIER), createTime: time, settleTime: time,
 };
 function round(value, at) {
@@ -353,8 +357,8 @@ function round(value, at) {
 function seedPair(value, at) {
   const unused = value && value.state === "UNUSED"; // a commitment that never became active: no client seed, no bets
   record({
-    seedPairId: id, scheme: word("originals-v1"), state: word("REVEALED", "UNUSED"), commitment: hex64, clientSeed: unused ? text(/^$/, "an empty client seed") : seed,
-    nonce: number(0, unused ? 0 : MAX_NONCE + 1), serverSeed: hex64, createTime: time, revealTime: time,
+    seedPairId: id, scheme: word("originals-v1"), state: word("REVEALED", "UNUSED"), commitment: hex64,
+    clientSeed: unused ? text(/^$/, "an empty client seed") : clientSeedText, nonce: number(0, unused ? 0 : MAX_NONCE + 1), serverSeed: hex64, createTime: time, revealTime: time,
   }, { revealReason: anyText })(value, at);
 }
 function parseEvidence(text) {
@@ -395,7 +399,9 @@ function checkEvidence(fileText, kept = {}) {
 
   if (pair.clientSeed !== "" && pair.clientSeed.length < 16) report.notes.push(weak(pair.clientSeed));
   if (rounds.some((one) => timeKey(one.settleTime) > timeKey(pair.revealTime))) report.notes.push("the server seed was revealed before the last round had settled");
-  if (kept.commitment === undefined) report.notes.push("give the commitment that you were shown before you played with --commitment; without it the file only agrees with itself");
+  if (kept.commitment === undefined) {
+    report.notes.push("give the commitment that you were shown before you played with --commitment; without it the file only agrees with itself");
+  }
   report.summary = summarize(rounds);
   const first = Object.keys(CHECKS).find((check) => report.failures[check]);
   report.verdict = first ? `FAILED (${first})` : kept.commitment === undefined ? "CONSISTENT, COMMITMENT NOT CONFIRMED" : "VERIFIED";
@@ -408,7 +414,9 @@ function checkCommitment(serverSeed, claimed, kept, fail) {
   if (serverSeed === claimed || serverSeed === kept) hint = "; the server seed given is a commitment: a hash was pasted in place of the server seed";
   else if (sha3(hexBytes(serverSeed)) === claimed) hint = "; the commitment is the hash of the 32 raw bytes, and this scheme hashes the 64 hex digits";
   if (computed !== claimed) fail("commitment", `the server seed hashes to ${computed}, and the commitment is ${claimed}${hint}`);
-  if (kept !== undefined && kept !== claimed) fail("commitment", `you kept the commitment ${kept}, and this one is ${claimed}: another seed pair, or another promise`);
+  if (kept !== undefined && kept !== claimed) {
+    fail("commitment", `you kept the commitment ${kept}, and this one is ${claimed}: another seed pair, or another promise`);
+  }
 }
 
 const timeKey = (value) => value.slice(0, 19) + (value.slice(20, -1) + "000000000").slice(0, 9); // sorts as text
@@ -424,7 +432,8 @@ function checkSequence(pair, rounds, lastNonce, fail) {
     if (one.roundId !== `${pair.seedPairId}-${one.nonce}`) fail("identity", `${name}: roundId is ${quote(one.roundId)}, not the seed pair's id and the nonce`);
     if (betIds.has(one.betId)) fail("identity", `${name}: the bet ${one.betId} stands twice`);
     betIds.add(one.betId);
-    if (one.nonce !== expected) fail("nonce", one.nonce > expected ? `nonce ${expected} is missing: the next round has ${one.nonce}` : `nonce ${one.nonce} comes again or too late, after ${expected - 1}`);
+    if (one.nonce > expected) fail("nonce", `nonce ${expected} is missing: the next round has ${one.nonce}`);
+    if (one.nonce < expected) fail("nonce", `nonce ${one.nonce} comes again or too late, after ${expected - 1}`);
     expected = one.nonce + 1;
     if (timeKey(one.createTime) < before) fail("order", `${name}: it was made before the round that precedes it`);
     if (timeKey(one.settleTime) < timeKey(one.createTime)) fail("order", `${name}: it was settled before it was made`);
@@ -440,7 +449,8 @@ function checkRound(pair, one, fail) {
   const isVoid = one.state === "VOID", unplayed = game === "mines" && bet.picks.length === 0;
   const right = playAt(one.nonce);
   if (isVoid) { right.multiplierE4 = 0n; right.payout = stake; } // refunded
-  if (isVoid !== unplayed) fail("outcome", isVoid ? `${name}: only a mines round without a pick can be void` : `${name}: a mines round settles with one pick at least`);
+  if (isVoid && !unplayed) fail("outcome", `${name}: only a mines round without a pick can be void`);
+  if (unplayed && !isVoid) fail("outcome", `${name}: a mines round settles with one pick at least`);
 
   for (const key of Object.keys(right.drawn)) {
     if (isVoid && unplayed && bet.mines.length === 0) continue; // a board that was never shown
@@ -458,7 +468,9 @@ function checkRound(pair, one, fail) {
     if (early !== undefined) fail("win", `${name}: tile ${early} is a mine, and the picks go on after it`);
     if (bet.nextMultiplierE4 !== "0") fail("multiplier", `${name}: nextMultiplierE4 is ${bet.nextMultiplierE4}, and a round that has ended has none`);
   }
-  if (one.multiplierE4 !== String(right.multiplierE4)) fail("multiplier", `${name}: the multiplier is ${one.multiplierE4}, and it should be ${right.multiplierE4} (in 1/10000)`);
+  if (one.multiplierE4 !== String(right.multiplierE4)) {
+    fail("multiplier", `${name}: the multiplier is ${one.multiplierE4}, and it should be ${right.multiplierE4} (in 1/10000)`);
+  }
   if (one.payout.amount !== String(right.payout)) fail("payout", `${name}: the payout is ${one.payout.amount}, and it should be ${right.payout}`);
   if (one.payout.currency !== one.stake.currency) fail("payout", `${name}: staked in ${one.stake.currency}, paid in ${one.payout.currency}`);
   if (game === "roulette" && chipsTotal(bet.chips) !== stake) fail("stake", `${name}: the stake is ${stake}, and the chips add up to ${chipsTotal(bet.chips)}`);
@@ -516,7 +528,7 @@ function parseNonce(value, at) {
 
 function commandRound(flags) {
   hex64(flags["server-seed"], "--server-seed");
-  seed(flags["client-seed"], "--client-seed");
+  clientSeedText(flags["client-seed"], "--client-seed");
   const nonce = parseNonce(flags.nonce, "--nonce");
   if (flags.commitment !== undefined) hex64(flags.commitment, "--commitment");
   const chosen = Object.keys(GAMES).filter((game) => flags[game] !== undefined);
@@ -527,7 +539,9 @@ function commandRound(flags) {
   if (problem) throw new Unusable(`--${game}: ${problem}`);
   if (flags.stake !== undefined) decimal(1n, MAX_UNITS)(flags.stake, "--stake");
   const stake = BigInt(flags.stake || 0);
-  if (game === "roulette" && flags.stake !== undefined && stake !== chipsTotal(bet.chips)) throw new Unusable(`--stake: the chips add up to ${chipsTotal(bet.chips)}`);
+  if (game === "roulette" && flags.stake !== undefined && stake !== chipsTotal(bet.chips)) {
+    throw new Unusable(`--stake: the chips add up to ${chipsTotal(bet.chips)}`);
+  }
 
   const signature = signatureOf(flags["server-seed"], flags["client-seed"], nonce);
   const result = play(game, bet, stake, streamOf(signature));
@@ -551,7 +565,10 @@ function main(args) {
   if (command === "vectors" && args.length === 0) { process.stdout.write(require("./vectors.js").vectorsFile()); return 0; }
   const file = command === "evidence" ? args.shift() : undefined;
   const allowed = { evidence: ["commitment", "last-nonce"], round: ["server-seed", "client-seed", "nonce", "commitment", "stake", ...Object.keys(GAMES)] }[command];
-  if (!allowed || (command === "evidence" && file === undefined)) { console.error("usage: verify.js evidence FILE | round ... | vectors   (see the first lines of this file)"); return 2; }
+  if (!allowed || (command === "evidence" && file === undefined)) {
+    console.error("usage: verify.js evidence FILE | round ... | vectors   (see the first lines of this file)");
+    return 2;
+  }
   try {
     const flags = {};
     while (args.length > 0) {

@@ -106,6 +106,7 @@ def flags_of(game, row, shown, signature, bytes_read):
     add(bytes_read > 4 * {"dice": 1, "limbo": 2, "roulette": 1, "mines": shown.get("mineCount")}[game], "rejected-word")
     if game == "dice":
         add((shown["direction"], shown["target"]) in {("OVER", 199), ("OVER", 9998), ("UNDER", 1), ("UNDER", 9800)}, "extreme-target")
+        add(shown["roll"] == shown["target"], "dice-tie-" + shown["direction"].lower())
     elif game == "limbo":
         raw = limbo_raw(signature)
         add(shown["targetE2"] in (101, 1000000), "extreme-target")
@@ -154,6 +155,12 @@ def game_rows(game, bets):
     for i, nonce in enumerate(REJECTED.get(game, [])):
         bet = {"mineCount": 24 - i % 2, "open": 1, "hit": False} if game == "mines" else bets[choose(f"{game} rejected {i}", len(bets))]
         add(digest("server seed rejected-word"), "rejected-word", nonce, bet)
+    if game == "dice":
+        for row in rows[40:46]:  # a tie loses either way
+            roll = row["dice"]["roll"]
+            for direction, legal in (("OVER", 199 <= roll <= 9998), ("UNDER", 1 <= roll <= 9800)):
+                if legal:
+                    add(row["serverSeed"], row["clientSeed"], row["nonce"], {"target": roll, "direction": direction})
     if game == "limbo":
         server_seed = digest("server seed limbo")
         for i, nonce in enumerate(LIMBO_HIGH):
