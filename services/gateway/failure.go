@@ -25,12 +25,10 @@ func (f failures) call(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marsh
 		return
 	}
 	code, e := explain(err)
-	if e.Reason == reason.Internal {
-		if _, told := reason.From(err); !told {
-			method, _ := runtime.RPCMethod(ctx)
-			f.log.Error("call failed without a reason", zap.String("method", method),
-				zap.String("requestId", w.Header().Get(requestIDHeader)), zap.Error(err))
-		}
+	if _, told := reason.From(err); !told && code != codes.DeadlineExceeded && code != codes.Canceled {
+		method, _ := runtime.RPCMethod(ctx)
+		f.log.Error("call failed", zap.String("method", method),
+			zap.String("request_id", w.Header().Get(requestIDHeader)), zap.Error(err))
 	}
 	write(w, runtime.HTTPStatusFromCode(code), code, e)
 }

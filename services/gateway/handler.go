@@ -1,8 +1,7 @@
 package gateway
 
 import (
-	"crypto/rand"
-	"encoding/hex"
+	"fmt"
 	"mime"
 	"net/http"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/server"
 	"github.com/openoriginals/originals/services/gateway/strictjson"
 )
 
@@ -64,7 +64,8 @@ func (h *handler) recover(a *answer, id string) {
 	if p == http.ErrAbortHandler {
 		panic(p)
 	}
-	h.log.Error("panic", zap.String("requestId", id), zap.Any("panic", p), zap.Stack("stack"))
+	// The value may hold anything, so only its type is written down.
+	h.log.Error("panic", zap.String("request_id", id), zap.String("panic", fmt.Sprintf("%T", p)), zap.Stack("stack"))
 	if a.begun {
 		panic(http.ErrAbortHandler)
 	}
@@ -93,27 +94,11 @@ func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // requestID returns the client's own id of the request if it is one, or a new
 // one.
 func requestID(r *http.Request) string {
-	given := r.Header["X-Request-Id"]
-	if len(given) == 1 && isRequestID(given[0]) {
+	given := r.Header[requestIDHeader]
+	if len(given) == 1 && server.ValidRequestID(given[0]) {
 		return given[0]
 	}
-	var id [16]byte
-	// Read never fails.
-	_, _ = rand.Read(id[:])
-	return hex.EncodeToString(id[:])
-}
-
-func isRequestID(s string) bool {
-	if len(s) == 0 || len(s) > 64 {
-		return false
-	}
-	for _, c := range []byte(s) {
-		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !letter && (c < '0' || c > '9') && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return true
+	return server.NewRequestID()
 }
 
 // checkHeaders refuses headers that could be read in two ways. It returns the
