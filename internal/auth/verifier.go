@@ -107,7 +107,7 @@ func (r *ring) verify(token string, now time.Time) (verified, error) {
 	if _, ok := errors.AsType[*jose.ErrUnexpectedSignatureAlgorithm](err); ok {
 		return verified{}, invalid("the token is signed by an algorithm other than EdDSA, RS256 or ES256")
 	}
-	if err != nil || len(signed.Signatures) != 1 {
+	if err != nil || len(signed.Signatures) != 1 || !isCompact(token) {
 		return verified{}, invalid("the token is not a signed JWT: three parts joined by dots are expected")
 	}
 	var c claims
@@ -122,6 +122,18 @@ func (r *ring) verify(token string, now time.Time) (verified, error) {
 		return verified{}, invalid("the token is not signed by a key of its operator")
 	}
 	return c.check(now)
+}
+
+// isCompact reports whether a token has no characters but those of its three
+// parts. The decoder skips line breaks.
+func isCompact(token string) bool {
+	for i := range len(token) {
+		c := token[i]
+		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.') {
+			return false
+		}
+	}
+	return true
 }
 
 func signedByOneOf(keys []Key, signed *jose.JSONWebSignature) bool {
