@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/openoriginals/originals/internal/evidence"
+	"github.com/openoriginals/originals/internal/rng"
+)
+
+// The exit statuses of verify.
+const (
+	exitFailed   = 1 // a check does not hold
+	exitUnusable = 2 // bad usage, or a file that cannot be read or judged
+)
+
+// verifyCommand checks bets offline: a whole evidence file, or one round from
+// flags. It talks to nobody.
+func verifyCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "verify",
+		Usage: "check a bet, or the whole evidence of a seed pair, offline",
+		Description: "A whole seed pair, from the file that GET /v1/seed-pairs/{id}/evidence gives:\n" +
+			"   originals verify --evidence evidence.json --commitment HEX --last-nonce 41\n" +
+			"One round:\n" +
+			"   originals verify --server-seed HEX --client-seed TEXT --nonce 3 --commitment HEX \\\n" +
+			"      --game dice --target 5050 --direction over --stake 100 --claimed roll=7391 --claimed payout=202\n" +
+			"The commitment is the one you were shown before the first bet. Without it the verdict is at best\n" +
+			"CONSISTENT, COMMITMENT NOT CONFIRMED: the numbers agree with each other, and anybody can make such numbers.\n" +
+			"Exit status: 0 all checks hold, 1 a check fails, 2 bad usage or unusable input.",
+		DisableSliceFlagSeparator: true, // mines=12,3,9 is one value
+		OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
+			return cli.Exit(err, exitUnusable)
+		},
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "evidence", Usage: "`FILE` of a whole seed pair, - for standard input; such as evidence.json"},
+			&cli.StringFlag{Name: "last-nonce", Usage: "with --evidence: the greatest nonce `N` that you have seen, such as 41; the file must reach it"},
+			&cli.StringFlag{Name: "commitment", Usage: "the commitment `HEX` that you kept, 64 lower-case hex digits"},
+			&cli.BoolFlag{Name: "json", Usage: "print the report as one JSON object"},
+		}, roundFlags()...),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			verify := verifyRound
+			if c.IsSet("evidence") {
+				verify = verifyEvidence
+			}
+			err := verify(ctx, c)
+			var exit cli.ExitCoder
+			if err != nil && !errors.As(err, &exit) {
+				return cli.Exit(err, exitUnusable)
+			}
+			return err
+		},
+	}
+}
+
+func verifyEvidence(ctx context.Context, c *cli.Command) error {
+	for _, f := range roundFlags() {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return fmt.Errorf("--%s is for a single round and does not go with --evidence", name)
+		}
+	}
+	o, err := keptOptions(c)
+	if err != nil {
+		return err
+	}
+	file, size, err := openEvidence(c)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	finish := showProgress(&o, size)
+	report, err := evidence.Verify(ctx, file, o)
+	finish()
+	if evidence.IsUnusable(err) {
+		return printUnusable(c, err)
+	}
+	if err != nil {
+		return fmt.Errorf("--evidence: %w", err)
+	}
+	if c.Bool("json") {
+		err = printJSON(c.Root().Writer, report)
+	} else {
+		printReport(c.Root().Writer, report)
+	}
+	return errors.Join(err, exitOf(report))
+}
+
+// keptOptions reads what the player kept.
+func keptOptions(c *cli.Command) (evidence.Options, error) {
+	var o evidence.Options
+	commitment, err := commitmentFlag(c)
+	if err != nil {
+		return o, err
+	}
+	o.Commitment = commitment
+	if c.IsSet("last-nonce") {
+		nonce, err := rng.ParseNonce(c.String("last-nonce"))
+		if err != nil {
+			return o, fmt.Errorf("--last-nonce: %w", err)
+		}
+		o.LastNonce = &nonce
+	}
+	return o, nil
+}
+
+func commitmentFlag(c *cli.Command) (*rng.Commitment, error) {
+	if !c.IsSet("commitment") {
+		return nil, nil
+	}
+	text := c.String("commitment")
+	commitment, err := rng.ParseCommitment(text)
+	if err == nil {
+		return &commitment, nil
+	}
+	words := "--commitment: wants 64 lower-case hex digits: " + evidence.HexMistake(text)
+	if repaired, ok := evidence.RepairHex(text); ok {
+		words += "; did you mean " + repaired + "?"
+	}
+	return nil, errors.New(words)
+}
+
+// openEvidence opens the file and returns its size, 0 when it is not known.
+func openEvidence(c *cli.Command) (io.ReadCloser, int64, error) {
+	name := c.String("evidence")
+	if name == "-" {
+		return io.NopCloser(c.Root().Reader), 0, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, 0, fmt.Errorf("--evidence: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return nil, 0, fmt.Errorf("--evidence: %w", err)
+	}
+	return file, info.Size(), nil
+}
+
+// bigFile is the size in bytes from which a progress bar is worth its line:
+// it takes about half a second.
+const bigFile = 256 << 20
+
+// showProgress draws a bar on a terminal's standard error, and returns what
+// takes it away.
+func showProgress(o *evidence.Options, size int64) (finish func()) {
+	if size < bigFile {
+		return func() {}
+	}
+	bar := newBar(int(size), "verifying")
+	o.Progress = func(bytes int) { _ = bar.Add(bytes) } // a bar that cannot be drawn changes no verdict
+	return func() { _ = bar.Finish() }
+}
+
+// printUnusable says why there is no verdict.
+func printUnusable(c *cli.Command, cause error) error {
+	out := c.Root().Writer
+	if c.Bool("json") {
+		err := printJSON(out, map[string]string{"verdict": "UNUSABLE", "check": "format", "problem": cause.Error()})
+		return errors.Join(err, cli.Exit("", exitUnusable))
+	}
+	printLine(out, "format", "FAILED  "+cause.Error())
+	printLine(out, "verdict", "UNUSABLE (format)")
+	return cli.Exit("", exitUnusable)
+}
+
+func exitOf(r evidence.Report) error {
+	if r.Verdict == evidence.Failed {
+		return cli.Exit("", exitFailed)
+	}
+	return nil
+}
+
+// shownFailures is how many failures of one check are printed.
+const shownFailures = 5
+
+// printReport prints one line for each check that holds and for each failure.
+func printReport(out io.Writer, r evidence.Report) {
+	printChecks(out, r)
+	printLine(out, "summary", r.Summary.String())
+	printVerdict(out, r)
+}
+
+func printChecks(out io.Writer, r evidence.Report) {
+	for _, check := range r.Checks {
+		if check.Passed {
+			printLine(out, check.Name, "ok      "+check.Meaning)
+		}
+		shown := check.Failures[:min(shownFailures, len(check.Failures))]
+		for _, failure := range shown {
+			printLine(out, check.Name, "FAILED  "+failure.String())
+		}
+		if more := check.Count - uint64(len(shown)); more > 0 {
+			printLine(out, "", fmt.Sprintf("        and %d more", more))
+		}
+	}
+}
+
+func printVerdict(out io.Writer, r evidence.Report) {
+	for _, note := range r.Notes {
+		printLine(out, "note", note)
+	}
+	verdict := string(r.Verdict)
+	if r.FirstFailed != "" {
+		verdict += " (" + r.FirstFailed + ")"
+	}
+	printLine(out, "verdict", verdict)
+}
+
+func printLine(out io.Writer, label, words string) {
+	fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("%-14s%s", label, words), " "))
+}
+
+func printJSON(out io.Writer, value any) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(value)
+}
