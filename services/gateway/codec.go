@@ -1,40 +1,60 @@
 package gateway
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/services/gateway/strictjson"
 )
 
-// answers writes every field that has a value, zero or not, and leaves out
-// those that have none; never null.
-var answers = protojson.MarshalOptions{EmitDefaultValues: true}
-
 const jsonType = "application/json"
+
+// answerSize is room for the usual answer, a round.
+const answerSize = 1024
 
 // codec is the one encoding that the gateway speaks: strict JSON in, complete
 // JSON out.
 type codec struct {
 	decoder *strictjson.Decoder
+	encoder *strictjson.Encoder
+}
+
+// newCodec returns a codec of every public method's request and answer.
+func newCodec() (codec, error) {
+	var requests, answers []protoreflect.MessageDescriptor
+	for _, file := range services {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				requests = append(requests, methods.Get(j).Input())
+				answers = append(answers, methods.Get(j).Output())
+			}
+		}
+	}
+	decoder, err := strictjson.New(requests...)
+	if err != nil {
+		return codec{}, err
+	}
+	encoder, err := strictjson.NewEncoder(answers...)
+	return codec{decoder, encoder}, err
 }
 
 // ContentType is that of every answer.
 func (codec) ContentType(any) string { return jsonType }
 
 // Marshal encodes an answer.
-func (codec) Marshal(v any) ([]byte, error) {
-	if m, ok := v.(proto.Message); ok {
-		return answers.Marshal(m)
+func (c codec) Marshal(v any) ([]byte, error) {
+	m, ok := v.(proto.Message)
+	if !ok {
+		return nil, errors.New("gateway: not a message")
 	}
-	return json.Marshal(v)
+	return c.encoder.Append(make([]byte, 0, answerSize), m)
 }
 
 // NewEncoder returns an encoder of answers.

@@ -21,6 +21,7 @@ const evidencePace = 30 * time.Second
 // is written page by page and never held as a whole.
 type evidence struct {
 	mux   *runtime.ServeMux
+	codec codec
 	pairs originalsv1.SeedPairServiceClient
 }
 
@@ -30,13 +31,13 @@ func (e evidence) serve(w http.ResponseWriter, r *http.Request, path map[string]
 	}
 	page, err := e.pairs.GetEvidence(r.Context(), request)
 	if err != nil {
-		runtime.HTTPError(r.Context(), e.mux, codec{}, w, r, err)
+		runtime.HTTPError(r.Context(), e.mux, e.codec, w, r, err)
 		return
 	}
 	name := "evidence-" + page.GetSeedPair().GetSeedPairId() + ".json"
 	w.Header().Set("Content-Type", jsonType)
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": name}))
-	d := &document{w: w, pace: http.NewResponseController(w)}
+	d := &document{w: w, codec: e.codec, pace: http.NewResponseController(w)}
 	d.begin(page.GetSeedPair())
 	for {
 		d.rounds(page.GetRounds())
@@ -60,6 +61,7 @@ func (e evidence) serve(w http.ResponseWriter, r *http.Request, path map[string]
 // sent, and half a document must not look like a whole one.
 type document struct {
 	w     http.ResponseWriter
+	codec codec
 	pace  *http.ResponseController
 	buf   []byte
 	begun bool // a round is written
@@ -91,7 +93,7 @@ func (d *document) end() {
 
 func (d *document) message(m proto.Message) {
 	var err error
-	if d.buf, err = answers.MarshalAppend(d.buf, m); err != nil {
+	if d.buf, err = d.codec.encoder.Append(d.buf, m); err != nil {
 		d.abort()
 	}
 }

@@ -103,7 +103,7 @@ func (s *storedEvidence) answer(_ context.Context, m proto.Message) (proto.Messa
 // plain reads JSON, exact to the digit. Times may say .000 or nothing.
 func plain(t *testing.T, text []byte) any {
 	t.Helper()
-	text = regexp.MustCompile(`(:[0-9]{2})\.0+Z"`).ReplaceAll(text, []byte(`${1}Z"`))
+	text = regexp.MustCompile(`(:[0-9]{2})\.(?:000){1,3}Z"`).ReplaceAll(text, []byte(`${1}Z"`))
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	var v any

@@ -20,7 +20,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
-	"github.com/openoriginals/originals/services/gateway/strictjson"
 )
 
 // Bounds where Options leaves them out.
@@ -97,13 +96,13 @@ var services = []protoreflect.FileDescriptor{
 
 // newRoutes returns every route under /v1.
 func newRoutes(o Options) (*runtime.ServeMux, error) {
-	decoder, err := strictjson.New(requests()...)
+	encoding, err := newCodec()
 	if err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	failures := failures{log: o.Log}
 	mux := runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, codec{decoder: decoder}),
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, encoding),
 		runtime.WithMiddlewares(checkRequest),
 		runtime.WithErrorHandler(failures.call),
 		runtime.WithRoutingErrorHandler(failures.routing),
@@ -114,13 +113,13 @@ func newRoutes(o Options) (*runtime.ServeMux, error) {
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithWriteContentLength(),
 	)
-	if err := register(mux, &conn{to: o.Conn, timeout: o.Timeout}); err != nil {
+	if err := register(mux, encoding, &conn{to: o.Conn, timeout: o.Timeout}); err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	return mux, nil
 }
 
-func register(mux *runtime.ServeMux, c grpc.ClientConnInterface) error {
+func register(mux *runtime.ServeMux, encoding codec, c grpc.ClientConnInterface) error {
 	ctx := context.Background()
 	seedPairs := originalsv1.NewSeedPairServiceClient(c)
 	return errors.Join(
@@ -131,22 +130,8 @@ func register(mux *runtime.ServeMux, c grpc.ClientConnInterface) error {
 		originalsv1.RegisterRouletteServiceHandlerClient(ctx, mux, originalsv1.NewRouletteServiceClient(c)),
 		originalsv1.RegisterMinesServiceHandlerClient(ctx, mux, originalsv1.NewMinesServiceClient(c)),
 		originalsv1.RegisterVerifierServiceHandlerClient(ctx, mux, originalsv1.NewVerifierServiceClient(c)),
-		mux.HandlePath(http.MethodGet, "/v1/seed-pairs/{seed_pair_id}/evidence", evidence{mux, seedPairs}.serve),
+		mux.HandlePath(http.MethodGet, "/v1/seed-pairs/{seed_pair_id}/evidence", evidence{mux, encoding, seedPairs}.serve),
 	)
-}
-
-// requests returns the request messages of every public method.
-func requests() []protoreflect.MessageDescriptor {
-	var all []protoreflect.MessageDescriptor
-	for _, file := range services {
-		for i := range file.Services().Len() {
-			methods := file.Services().Get(i).Methods()
-			for j := range methods.Len() {
-				all = append(all, methods.Get(j).Input())
-			}
-		}
-	}
-	return all
 }
 
 func noHeader(string) (string, bool) { return "", false }

@@ -1,8 +1,8 @@
 // Package strictjson holds a JSON decoder for protobuf requests that accepts
-// one spelling of each message and nothing else; it must never import a
-// service, a store or a network.
+// one spelling of each message and nothing else, and an encoder of answers; it
+// must never import a service, a store or a network.
 //
-// It accepts what a careful client sends: an object whose keys are exact
+// The decoder accepts what a careful client sends: an object whose keys are exact
 // lowerCamelCase names, each at most once; enums by name; 32-bit integers as
 // JSON numbers; 64-bit integers as strings of digits, or as numbers up to
 // 2^53-1. It refuses null, fractions, exponents, unknown names, ill-formed
