@@ -6,12 +6,11 @@ import (
 	"io"
 )
 
-const (
-	// batchBytes is about how much text one worker gets at a time: it fits a processor's cache.
-	batchBytes = 256 << 10
-	// maxBatchBytes bounds a batch when no further round begins like the first one.
-	maxBatchBytes = 64 << 20
-)
+// batchBytes is about how much text one worker gets at a time: it fits a processor's cache. Tests make it smaller.
+var batchBytes = 256 << 10
+
+// maxBatchBytes bounds a batch when no further round begins like the first one.
+const maxBatchBytes = 64 << 20
 
 // splitter divides the text of the rounds into batches that begin and end between two rounds, without reading it.
 //
@@ -37,7 +36,7 @@ func (s *splitter) next(text []byte) (batch []byte, last bool, err error) {
 		if s.marker == nil {
 			s.marker = beginning(text)
 		}
-		if at := lastIndex(text, s.marker); at > 0 {
+		if at := lastIndex(text, s.marker); at > 0 && len(bytes.TrimSpace(text[:at])) > 0 {
 			s.rest = append(s.rest[:0], text[at:]...)
 			return text[:at], false, nil
 		}
@@ -68,7 +67,10 @@ func beginning(text []byte) []byte {
 	if !c.take(':') {
 		return nil
 	}
-	if next := c.next(); next == '"' || next == '{' {
+	switch c.next() {
+	case 0: // not all of it is here yet
+		return nil
+	case '"', '{':
 		c.at++
 	}
 	return bytes.Clone(text[start:c.at])
