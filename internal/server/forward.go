@@ -84,8 +84,11 @@ func (p *passage) invoke(ctx context.Context, request any) (any, error) {
 	var call passedMetadata
 	answer := p.answer.New().Interface()
 	err := p.conn.Invoke(auth.Forward(ctx), p.full, request, answer, grpc.Header(&call.header), grpc.Trailer(&call.trailer))
-	if err := errors.Join(call.passOn(ctx), err); err != nil {
-		return nil, err
+	if passErr := call.passOn(ctx); err == nil && passErr != nil {
+		return nil, passErr
+	}
+	if err != nil {
+		return nil, err // as it came: a wrapped status would change its message
 	}
 	return answer, nil
 }

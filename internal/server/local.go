@@ -89,7 +89,7 @@ func (l *Local) invoke(ctx context.Context, role, method string, args, reply any
 	if err := ctx.Err(); err != nil {
 		return status.FromContextError(err).Err()
 	}
-	request, err := encode(args)
+	request, err := encodeRequest(args)
 	if err != nil {
 		return err
 	}
@@ -192,6 +192,15 @@ func encode(m any) ([]byte, error) {
 		return nil, status.Errorf(codes.Internal, "grpc: error while marshaling: %v", err)
 	}
 	return wire, nil
+}
+
+// encodeRequest is encode within the bound of the receiving side.
+func encodeRequest(m any) ([]byte, error) {
+	wire, err := encode(m)
+	if err == nil && len(wire) > MaxMessageBytes {
+		return nil, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", len(wire), MaxMessageBytes)
+	}
+	return wire, err
 }
 
 // decode replaces the content of a message.

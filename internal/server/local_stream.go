@@ -14,32 +14,50 @@ import (
 // localTransport keeps the headers and trailers of one call.
 type localTransport struct {
 	method string
+	out    chan struct{} // closed when the headers are sent; nil for a unary call, where nobody waits
 
-	mu       sync.Mutex
-	header   metadata.MD
-	trailer  metadata.MD
-	sent     chan struct{} // closed when the headers are out; nil for a unary call
-	sentOnce sync.Once
+	mu      sync.Mutex
+	sent    bool
+	header  metadata.MD
+	trailer metadata.MD
 }
 
 func (t *localTransport) Method() string { return t.method }
 
-func (t *localTransport) SetHeader(md metadata.MD) error {
+func (t *localTransport) SetHeader(md metadata.MD) error { return t.addHeader(md, false) }
+
+func (t *localTransport) SendHeader(md metadata.MD) error { return t.addHeader(md, true) }
+
+var errHeaderSent = status.Error(codes.Internal, "transport: the headers were sent already")
+
+func (t *localTransport) addHeader(md metadata.MD, send bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.isSent() {
-		return status.Error(codes.Internal, "transport: SendHeader called multiple times")
+	if t.sent {
+		return errHeaderSent
 	}
 	t.header = metadata.Join(t.header, md)
+	if send {
+		t.release()
+	}
 	return nil
 }
 
-func (t *localTransport) SendHeader(md metadata.MD) error {
-	if err := t.SetHeader(md); err != nil {
-		return err
+// sendHeader sends the headers, unless they are sent already.
+func (t *localTransport) sendHeader() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.sent {
+		t.release()
 	}
-	t.release()
-	return nil
+}
+
+// release is called once, and with the lock held.
+func (t *localTransport) release() {
+	t.sent = true
+	if t.out != nil {
+		close(t.out)
+	}
 }
 
 func (t *localTransport) SetTrailer(md metadata.MD) error {
@@ -47,24 +65,6 @@ func (t *localTransport) SetTrailer(md metadata.MD) error {
 	defer t.mu.Unlock()
 	t.trailer = metadata.Join(t.trailer, md)
 	return nil
-}
-
-func (t *localTransport) isSent() bool {
-	if t.sent == nil {
-		return false
-	}
-	select {
-	case <-t.sent:
-		return true
-	default:
-		return false
-	}
-}
-
-func (t *localTransport) release() {
-	if t.sent != nil {
-		t.sentOnce.Do(func() { close(t.sent) })
-	}
 }
 
 func (t *localTransport) metadata() (header, trailer metadata.MD) {
@@ -108,7 +108,7 @@ func (l *Local) newStream(ctx context.Context, role, method string, opts []grpc.
 		return nil, status.FromContextError(err).Err()
 	}
 	s := &localStream{
-		localTransport: &localTransport{method: method, sent: make(chan struct{})},
+		localTransport: &localTransport{method: method, out: make(chan struct{})},
 		opts:           opts,
 		requests:       make(chan []byte),
 		responses:      make(chan []byte),
@@ -144,7 +144,7 @@ func (s *localStream) finish(err error) {
 	if err != nil {
 		s.err = wireError(err)
 	}
-	s.release()
+	s.sendHeader()
 	close(s.done)
 }
 
@@ -160,7 +160,7 @@ func (s localServer) SendMsg(m any) error {
 	if err != nil {
 		return err
 	}
-	s.release()
+	s.sendHeader()
 	select {
 	case s.responses <- wire:
 		return nil
@@ -190,7 +190,7 @@ func (c localClient) Context() context.Context { return c.ctx }
 
 func (c localClient) Header() (metadata.MD, error) {
 	select {
-	case <-c.sent:
+	case <-c.out:
 		header, _ := c.metadata()
 		return header, nil
 	case <-c.ctx.Done():
@@ -209,7 +209,7 @@ func (c localClient) CloseSend() error {
 }
 
 func (c localClient) SendMsg(m any) error {
-	wire, err := encode(m)
+	wire, err := encodeRequest(m)
 	if err != nil {
 		return err
 	}
