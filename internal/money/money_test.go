@@ -43,7 +43,7 @@ func checkPayout(t rapid.TB, stake, m int64) {
 
 func TestPayoutIsTheExactFloor(t *testing.T) {
 	edges := []int64{
-		0, 1, 2, 32, 33, 100, 9999, 10000, 10001, 19800, 51482970000, 1<<53 - 2, 1<<53 - 1, 1 << 53, math.MaxInt64 - 1, math.MaxInt64,
+		0, 1, 2, 32, 33, 100, 9999, 10000, 10001, 19800, 51482970000, 40000, 1<<53 - 2, 1<<53 - 1, 1 << 53, 1 << 62, math.MaxInt64 - 1, math.MaxInt64,
 		-1, -10000, math.MinInt64,
 	}
 	for _, stake := range edges {
