@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,11 +29,23 @@ import (
 // dice is a service that does what a test tells it to.
 type dice struct {
 	originalsv1.UnimplementedDiceServiceServer
-	place func(ctx context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error)
+	mu   sync.Mutex // a handler may begin after its caller has gone
+	does place
+}
+
+type place func(ctx context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error)
+
+func (d *dice) set(p place) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.does = p
 }
 
 func (d *dice) PlaceBet(ctx context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
-	return d.place(ctx, r)
+	d.mu.Lock()
+	does := d.does
+	d.mu.Unlock()
+	return does(ctx, r)
 }
 
 // overTCP serves on a real socket of the loopback interface, and dials it.
@@ -63,7 +76,7 @@ func dialServer(t testing.TB, s *grpc.Server) *grpc.ClientConn {
 
 const placeBet = "/originals.v1.DiceService/PlaceBet"
 
-// result is all that a caller can see of a call.
+// outcome is all that a caller can see of a call.
 type outcome struct {
 	round           *originalsv1.Round
 	code            codes.Code
@@ -81,6 +94,9 @@ func observe(ctx context.Context, conn grpc.ClientConnInterface, method string, 
 	if !ok {
 		o.message = fmt.Sprintf("not a status: %T", err)
 		return o
+	}
+	if st.Code() == codes.DeadlineExceeded { // gRPC has two texts for it
+		st = status.New(st.Code(), "")
 	}
 	o.code, o.message, o.details = st.Code(), st.Message(), fmt.Sprint(st.Details())
 	o.header, o.trailer = own2(header), own2(trailer)
@@ -106,7 +122,7 @@ var unaryCases = []struct {
 	method string
 	before func(ctx context.Context) (context.Context, context.CancelFunc)
 	bet    *originalsv1.DiceServicePlaceBetRequest
-	place  func(ctx context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error)
+	place  place
 	code   codes.Code
 }{
 	{name: "answer", place: func(_ context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
@@ -151,6 +167,7 @@ var unaryCases = []struct {
 	}},
 	{name: "answer that comes late", code: codes.DeadlineExceeded, before: within(50 * time.Millisecond), place: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		<-ctx.Done()
+		time.Sleep(50 * time.Millisecond) // the caller's clock may be behind
 		return &originalsv1.Round{BetId: "late"}, nil
 	}},
 	{name: "deadline passes on", before: within(time.Hour), place: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
@@ -204,7 +221,7 @@ var unaryCases = []struct {
 	}},
 }
 
-func fails(err error) func(context.Context, *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+func fails(err error) place {
 	return func(context.Context, *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		return nil, err
 	}
@@ -227,8 +244,9 @@ func TestLocalIsLikeTCP(t *testing.T) {
 	register(local)
 	for _, test := range unaryCases {
 		t.Run(test.name, func(t *testing.T) {
-			if service.place = test.place; service.place == nil {
-				service.place = fails(errPlain)
+			service.set(test.place)
+			if test.place == nil {
+				service.set(fails(errPlain))
 			}
 			method := test.method
 			if method == "" {
@@ -269,19 +287,19 @@ func TestLocalCancellationReachesTheHandler(t *testing.T) {
 	local := NewLocal(nil, nil)
 	originalsv1.RegisterDiceServiceServer(local, service)
 	ctx, cancel := context.WithCancel(t.Context())
-	service.place = func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+	service.set(func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		cancel()
 		<-ctx.Done()
 		return nil, ctx.Err()
-	}
+	})
 	if o := observe(ctx, local, placeBet, &originalsv1.DiceServicePlaceBetRequest{}); o.code != codes.Canceled {
 		t.Errorf("%+v", o)
 	}
 	var kept context.Context
-	service.place = func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+	service.set(func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		kept = ctx
 		return &originalsv1.Round{}, nil
-	}
+	})
 	observe(t.Context(), local, placeBet, &originalsv1.DiceServicePlaceBetRequest{})
 	if kept.Err() == nil {
 		t.Error("the handler's context outlives the call")
@@ -294,11 +312,11 @@ func TestLocalNeitherSideSeesLaterWrites(t *testing.T) {
 	originalsv1.RegisterDiceServiceServer(local, service)
 	var seen *originalsv1.DiceServicePlaceBetRequest
 	answer := &originalsv1.Round{Stake: &originalsv1.Money{Amount: 1}}
-	service.place = func(_ context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+	service.set(func(_ context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		seen = r
 		r.Stake.Amount = 7
 		return answer, nil
-	}
+	})
 	request := &originalsv1.DiceServicePlaceBetRequest{Stake: &originalsv1.Money{Amount: 5}}
 	round, err := originalsv1.NewDiceServiceClient(local).PlaceBet(t.Context(), request)
 	if err != nil {
@@ -322,7 +340,7 @@ func TestLocalRunsInterceptorsInOrder(t *testing.T) {
 		}
 	}
 	local := NewLocal([]grpc.UnaryServerInterceptor{named("1"), named("2"), named("3")}, nil)
-	originalsv1.RegisterDiceServiceServer(local, &dice{place: fails(errPlain)})
+	originalsv1.RegisterDiceServiceServer(local, &dice{does: fails(errPlain)})
 	observe(t.Context(), local, placeBet, &originalsv1.DiceServicePlaceBetRequest{})
 	if !slices.Equal(order, []string{"1" + placeBet, "2" + placeBet, "3" + placeBet}) {
 		t.Errorf("order %q", order)
@@ -330,7 +348,7 @@ func TestLocalRunsInterceptorsInOrder(t *testing.T) {
 }
 
 func TestLocalPeerRole(t *testing.T) {
-	service := &dice{place: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+	service := &dice{does: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		return &originalsv1.Round{BetId: strings.Join(auth.PeerRoles(ctx), ",")}, nil
 	}}
 	local := NewLocal(nil, nil)
@@ -345,7 +363,7 @@ func TestLocalPeerRole(t *testing.T) {
 }
 
 func BenchmarkCall(b *testing.B) {
-	service := &dice{place: func(_ context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+	service := &dice{does: func(_ context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		return &originalsv1.Round{BetId: r.GetBetId(), Stake: r.GetStake()}, nil
 	}}
 	register := func(reg grpc.ServiceRegistrar) { originalsv1.RegisterDiceServiceServer(reg, service) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,14 +27,26 @@ import (
 // to.
 type watcher struct {
 	healthpb.UnimplementedHealthServer
-	watch func(r *healthpb.HealthCheckRequest, s grpc.ServerStreamingServer[healthpb.HealthCheckResponse]) error
+	mu   sync.Mutex
+	does func(r *healthpb.HealthCheckRequest, s watchServer) error
 }
 
-func (w *watcher) Watch(r *healthpb.HealthCheckRequest, s grpc.ServerStreamingServer[healthpb.HealthCheckResponse]) error {
-	return w.watch(r, s)
+type watchServer = grpc.ServerStreamingServer[healthpb.HealthCheckResponse]
+
+func (w *watcher) set(does func(r *healthpb.HealthCheckRequest, s watchServer) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.does = does
 }
 
-func send(s grpc.ServerStreamingServer[healthpb.HealthCheckResponse], all ...healthpb.HealthCheckResponse_ServingStatus) error {
+func (w *watcher) Watch(r *healthpb.HealthCheckRequest, s watchServer) error {
+	w.mu.Lock()
+	does := w.does
+	w.mu.Unlock()
+	return does(r, s)
+}
+
+func send(s watchServer, all ...healthpb.HealthCheckResponse_ServingStatus) error {
 	for _, st := range all {
 		if err := s.Send(&healthpb.HealthCheckResponse{Status: st}); err != nil {
 			return err
@@ -41,8 +54,6 @@ func send(s grpc.ServerStreamingServer[healthpb.HealthCheckResponse], all ...hea
 	}
 	return nil
 }
-
-type watchServer = grpc.ServerStreamingServer[healthpb.HealthCheckResponse]
 
 var streamCases = []struct {
 	name  string
@@ -119,8 +130,8 @@ func watch(t *testing.T, conn grpc.ClientConnInterface, limit int) string {
 	if limit > 0 { // a message may have been under way
 		return fmt.Sprint(seen[:limit], strings.HasPrefix(seen[len(seen)-1], "Canceled"))
 	}
-	header, err := stream.Header()
-	return fmt.Sprint(seen, own2(header), own2(stream.Trailer()), err)
+	header, _ := stream.Header() // its error is that of the stream
+	return fmt.Sprint(seen, own2(header), own2(stream.Trailer()))
 }
 
 func TestLocalStreamIsLikeTCP(t *testing.T) {
@@ -136,10 +147,10 @@ func TestLocalStreamIsLikeTCP(t *testing.T) {
 	for _, test := range streamCases {
 		t.Run(test.name, func(t *testing.T) {
 			ended := make(chan struct{}, 3)
-			service.watch = func(r *healthpb.HealthCheckRequest, s watchServer) error {
+			service.set(func(r *healthpb.HealthCheckRequest, s watchServer) error {
 				defer func() { ended <- struct{}{} }()
 				return test.watch(r, s)
-			}
+			})
 			want := watch(t, tcp, test.limit)
 			if got := watch(t, local, test.limit); got != want {
 				t.Errorf("in process\n%s, over TCP\n%s", got, want)
@@ -247,10 +258,7 @@ func TestForwardIsLikeTheServiceItself(t *testing.T) {
 		}
 		ran++
 		t.Run(test.name, func(t *testing.T) {
-			service.place = test.place
-			if service.place == nil {
-				service.place = fails(errPlain)
-			}
+			service.set(test.place)
 			see := func(conn grpc.ClientConnInterface) outcome {
 				ctx, cancel := t.Context(), context.CancelFunc(func() {})
 				if test.before != nil {
@@ -277,7 +285,7 @@ func TestForwardIsLikeTheServiceItself(t *testing.T) {
 }
 
 func TestForwardCarriesTokenAndRequestID(t *testing.T) {
-	service := &dice{place: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+	service := &dice{does: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		return &originalsv1.Round{BetId: fmt.Sprint(md["authorization"], md["x-request-id"], md["cookie"])}, nil
 	}}
@@ -306,7 +314,7 @@ func TestForwardRefusesWhatItCannotPassOn(t *testing.T) {
 // TestForwardOnARealServer: gRPC's own registrar takes a passed-on service.
 func TestForwardOnARealServer(t *testing.T) {
 	inner := NewLocal(nil, nil)
-	originalsv1.RegisterDiceServiceServer(inner, &dice{place: fails(reason.New(reason.RoundNotFound, "none"))})
+	originalsv1.RegisterDiceServiceServer(inner, &dice{does: fails(reason.New(reason.RoundNotFound, "none"))})
 	conn := overTCP(t, func(reg grpc.ServiceRegistrar) {
 		if err := Forward(reg, &originalsv1.DiceService_ServiceDesc, inner); err != nil {
 			t.Error(err)
