@@ -69,7 +69,12 @@ func (g *Group) HTTP(name string, s *http.Server) {
 func (g *Group) GRPC(name, addr string, s *grpc.Server) {
 	g.listeners = append(g.listeners, &listener{
 		name: name, addr: addr,
-		serve: s.Serve,
+		serve: func(socket net.Listener) error {
+			if err := s.Serve(socket); !errors.Is(err, grpc.ErrServerStopped) {
+				return err
+			}
+			return nil
+		},
 		stop: func(ctx context.Context) error {
 			defer context.AfterFunc(ctx, s.Stop)()
 			s.GracefulStop()

@@ -16,6 +16,9 @@ import (
 const (
 	KeepaliveClientTime = 10 * time.Second
 
+	keepaliveEnforced = KeepaliveClientTime / 2 // half, since pings jitter
+	keepaliveOfPeers  = 2 * KeepaliveClientTime // of connections between roles
+
 	maxConcurrentStreams = 1000             // calls in flight on one connection
 	handshakeTime        = 5 * time.Second  // to open a connection
 	pingAfter            = 30 * time.Second // of silence, to find dead clients
@@ -47,7 +50,7 @@ func NewGRPC(d Deps, o GRPCOptions) *grpc.Server {
 		grpc.MaxHeaderListSize(maxHeaderListBytes),
 		grpc.MaxConcurrentStreams(maxConcurrentStreams),
 		grpc.ConnectionTimeout(handshakeTime),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: KeepaliveClientTime, PermitWithoutStream: true}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveEnforced, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle:     idleTime,
 			MaxConnectionAge:      connectionAge,
@@ -76,6 +79,6 @@ func Dial(address string, creds credentials.TransportCredentials) (*grpc.ClientC
 		grpc.WithTransportCredentials(creds),
 		grpc.WithDisableRetry(),
 		grpc.WithDisableServiceConfig(),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 2 * KeepaliveClientTime, Timeout: pingTimeout, PermitWithoutStream: true}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveOfPeers, Timeout: pingTimeout, PermitWithoutStream: true}),
 	)
 }

@@ -72,7 +72,7 @@ func (p *localPeer) Invoke(ctx context.Context, method string, args, reply any, 
 }
 
 func (p *localPeer) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	return p.local.newStream(ctx, p.role, method, opts)
+	return p.local.newStream(ctx, p.role, desc, method, opts)
 }
 
 // Invoke makes a unary call, of a peer without a role.
@@ -81,8 +81,8 @@ func (l *Local) Invoke(ctx context.Context, method string, args, reply any, opts
 }
 
 // NewStream begins a streaming call, of a peer without a role.
-func (l *Local) NewStream(ctx context.Context, _ *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	return l.newStream(ctx, "", method, opts)
+func (l *Local) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	return l.newStream(ctx, "", desc, method, opts)
 }
 
 func (l *Local) invoke(ctx context.Context, role, method string, args, reply any, opts []grpc.CallOption) error {

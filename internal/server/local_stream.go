@@ -103,7 +103,7 @@ type localStream struct {
 	err       error         // its status, read after done
 }
 
-func (l *Local) newStream(ctx context.Context, role, method string, opts []grpc.CallOption) (grpc.ClientStream, error) {
+func (l *Local) newStream(ctx context.Context, role string, desc *grpc.StreamDesc, method string, opts []grpc.CallOption) (grpc.ClientStream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, status.FromContextError(err).Err()
 	}
@@ -121,7 +121,7 @@ func (l *Local) newStream(ctx context.Context, role, method string, opts []grpc.
 		defer cancel()
 		s.finish(l.runStream(s, method))
 	}()
-	return localClient{s, ctx}, nil
+	return localClient{s, ctx, desc.ClientStreams}, nil
 }
 
 func (l *Local) runStream(s *localStream, method string) error {
@@ -183,7 +183,8 @@ func (s localServer) RecvMsg(m any) error {
 // localClient is the caller's end.
 type localClient struct {
 	*localStream
-	ctx context.Context
+	ctx  context.Context
+	many bool // requests may be sent
 }
 
 func (c localClient) Context() context.Context { return c.ctx }
@@ -221,8 +222,11 @@ func (c localClient) SendMsg(m any) error {
 	select {
 	case c.requests <- wire:
 		return nil
-	case <-c.done:
-		return io.EOF // RecvMsg tells why
+	case <-c.done: // RecvMsg tells why
+		if !c.many { // generated code takes any error here for the call's own
+			return nil
+		}
+		return io.EOF
 	case <-c.ctx.Done():
 		return status.FromContextError(c.ctx.Err()).Err()
 	}

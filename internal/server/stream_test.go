@@ -187,7 +187,7 @@ func TestLocalStreamOfRequests(t *testing.T) {
 			}
 		},
 	}}}, nil)
-	stream, err := local.NewStream(t.Context(), nil, "/t/Echo")
+	stream, err := local.NewStream(t.Context(), &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/t/Echo")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestLocalStreamUnknownAndInterceptor(t *testing.T) {
 	for path, code := range map[string]codes.Code{
 		"/grpc.health.v1.Health/Watch": codes.PermissionDenied, "/grpc.health.v1.Health/No": codes.Unimplemented, "/no/Watch": codes.Unimplemented,
 	} {
-		stream, err := local.NewStream(t.Context(), nil, path)
+		stream, err := local.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, path)
 		if err != nil {
 			t.Fatal(err)
 		}
