@@ -2,9 +2,10 @@ package rng
 
 import (
 	"crypto/rand"
-	"crypto/sha3"
 	"errors"
 	"fmt"
+
+	"golang.org/x/crypto/sha3"
 )
 
 // ServerSeedSize is the length of a server seed in bytes.

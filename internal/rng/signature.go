@@ -1,9 +1,10 @@
 package rng
 
 import (
-	"crypto/sha3"
 	"errors"
 	"strconv"
+
+	"golang.org/x/crypto/sha3"
 )
 
 // ErrSignature says that a text is not exactly 64 lower-case hex digits.

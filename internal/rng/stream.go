@@ -58,12 +58,15 @@ func (s *Stream) Uniform(n uint64) uint32 {
 	if n < 1 || n > maxUniform {
 		panic("rng: Uniform needs 1 <= n <= 2^32")
 	}
+	if n == maxUniform {
+		return s.Word32()
+	}
 	for {
-		word := uint64(s.Word32())
-		remainder := word % n
+		word := s.Word32()
+		remainder := word % uint32(n)
 		// word < limit exactly when the run of n words that holds it ends at 2^32 or before; this form needs one division.
-		if word-remainder+n <= maxUniform {
-			return uint32(remainder)
+		if uint64(word-remainder)+n <= maxUniform {
+			return remainder
 		}
 	}
 }
