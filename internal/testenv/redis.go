@@ -2,9 +2,9 @@ package testenv
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // patience is how long a test waits for a server before it gives up. Nothing
@@ -95,19 +93,32 @@ func (r *RedisServer) Start() {
 
 func (r *RedisServer) awaitPong() {
 	r.t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: r.Addr(), MaxRetries: -1, DialerRetries: 1})
-	defer client.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	for client.Ping(ctx).Err() != nil {
+	for deadline := time.Now().Add(patience); !r.pong(); time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-r.done:
 			r.t.Fatalf("redis-server ended at once:\n%s", r.log())
-		case <-ctx.Done():
+		default:
+		}
+		if time.Now().After(deadline) {
 			r.t.Fatalf("redis-server does not answer:\n%s", r.log())
-		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// pong reports whether the server takes commands, and is not loading any more.
+func (r *RedisServer) pong() bool {
+	conn, err := net.DialTimeout("tcp", r.Addr(), time.Second)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(time.Second))
+	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
+		return false
+	}
+	var answer [7]byte
+	_, err = io.ReadFull(conn, answer[:])
+	return err == nil && string(answer[:]) == "+PONG\r\n"
 }
 
 func (r *RedisServer) log() []byte {

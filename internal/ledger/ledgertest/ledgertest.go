@@ -30,7 +30,14 @@ type check struct {
 // Run runs the suite. Every check has players and operators of its own, so one
 // store serves all of them.
 func Run(t *testing.T, b Backend) {
-	for _, group := range [][]check{pairChecks, betChecks, minesChecks, moneyChecks, listChecks, fenceChecks, raceChecks, modelChecks, faultChecks} {
+	run(t, b, pairChecks, betChecks, minesChecks, moneyChecks, listChecks, fenceChecks, raceChecks, modelChecks, faultChecks)
+}
+
+// RunFence runs the part about a store that was replaced.
+func RunFence(t *testing.T, b Backend) { run(t, b, fenceChecks) }
+
+func run(t *testing.T, b Backend, groups ...[]check) {
+	for _, group := range groups {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.run(t, b) })
 		}

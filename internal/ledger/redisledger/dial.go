@@ -1,6 +1,7 @@
 package redisledger
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -36,8 +38,17 @@ func Dial(text string) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
+	quiet()
 	return redis.NewUniversalClient(o), nil
 }
+
+// quiet stops the driver's own log lines: every failed call reports its error,
+// and that is logged once.
+var quiet = sync.OnceFunc(func() { redis.SetLogger(silence{}) })
+
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
 
 func parseURL(text string) (*redis.UniversalOptions, error) {
 	scheme, rest, _ := strings.Cut(text, "://")

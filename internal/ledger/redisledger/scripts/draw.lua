@@ -9,10 +9,11 @@ stake, worst, spread = tonumber(stake), tonumber(worst), tonumber(spread)
 local h = read(KEYS[1])
 local p = h and read_pair(id, h)
 if not p or p.u ~= name then return {'NOPAIR'} end
-if not p.n then return broken('pair without a nonce') end
-local nonce = tonumber(p.n)
-local balance = tonumber(h['b' .. currency] or '0')
-local exposure = tonumber(h['x' .. currency] or '0')
+local nonce = units(p.n)
+if not nonce then return broken('pair without a nonce') end
+local balance = units(h['b' .. currency] or '0')
+local exposure = units(h['x' .. currency] or '0')
+if not balance or not exposure then return broken('balance') end
 
 -- The index of bet ids has levels: level i holds 256 * 2^i nonces in 2^i hashes.
 local function level_key(level) return tag .. ':i:' .. id .. ':' .. int(level) .. ':' .. int(spread % 2 ^ level) end
@@ -49,7 +50,6 @@ if mines == '1' and h.m then
   return {'OPEN', open, n, p.n}
 end
 if refuse == '1' then return {'REFUSED', p.n} end
-if not balance or not exposure then return broken('balance') end
 if balance < stake then return {'FUNDS', p.n, int(balance)} end
 if balance - stake + exposure + worst > MAX_UNITS then return {'LIMIT', p.n} end
 

@@ -1,7 +1,7 @@
 -- KEYS outbox; ARGV sequence after which to begin, count.
 -- -> {'OK', slots}
 local after, count = tonumber(ARGV[1]), tonumber(ARGV[2])
-local last = tonumber(call('GET', KEYS[1]) or '0')
+local last = units(call('GET', KEYS[1]) or '0')
 if not last then return broken('outbox') end
 
 local parts = {}

@@ -15,6 +15,12 @@ local function broken(what) return {err = 'BROKEN ' .. what} end
 -- int writes a whole number in full: tostring turns 1e14 into '1e+14'.
 local function int(n) return string.format('%.0f', n) end
 
+-- units reads an amount, nil when it is none: tonumber alone takes 'nan', and
+-- no comparison with that is true.
+local function units(text)
+  return text and text:find('^%d+$') and tonumber(text)
+end
+
 -- fence names the life of the store that runs this script. It changes with
 -- every restart and promotion, and with them every write may be lost.
 local function fence()

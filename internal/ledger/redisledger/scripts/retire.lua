@@ -6,7 +6,7 @@ local p = h and read_pair(id, h)
 if not p or p.u ~= name then return {'NOPAIR'} end
 if p.o then return {'OPEN', id, p.o:match('%d+')} end
 if p.e then return {'OK', show(p)} end
-if not p.n then return broken('pair without a nonce') end
+if not units(p.n) then return broken('pair without a nonce') end
 
 p.d = detail
 call('HSET', pair_key(id), 'd', detail)

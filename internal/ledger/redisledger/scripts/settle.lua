@@ -15,7 +15,7 @@ local mines = is_mines(record)
 local at = mines and 27 or 26
 if record:sub(at, at + #packed - 1) ~= packed then return broken('currency of the round') end
 local b, x = 'b' .. currency, 'x' .. currency
-local balance, exposure = tonumber(h[b] or ''), tonumber(h[x] or '')
+local balance, exposure = units(h[b]), units(h[x])
 if not balance or not exposure then return broken('balance') end
 if state(record) ~= OPEN then return answer(n, record, stored, chips, {b, int(balance)}, p) end
 
@@ -29,7 +29,7 @@ if payout > worst or exposure < worst or balance + payout > MAX_UNITS then retur
 local from, to = (p.o or ''):find(',' .. nonce .. ',', 1, true)
 if not from then return broken('round is not among the open ones') end
 if mines and (h.m or ''):match('^%w+-%d+') ~= id .. '-' .. nonce then return broken('open mines round') end
-local sequence = tonumber(call('GET', KEYS[3]) or '0')
+local sequence = units(call('GET', KEYS[3]) or '0')
 if not sequence then return broken('outbox') end
 
 local ms = now()
