@@ -31,6 +31,18 @@ const shards = 256
 // betSet collects the digests of all bets.
 type betSet [shards][]betDigest
 
+// expectedBets bounds how many bets are made room for on the word of a document.
+const expectedBets = 1 << 20
+
+// reserve makes room for this many bets, since growing takes longer than adding.
+func (s *betSet) reserve(bets uint32) {
+	room := int(min(bets, expectedBets)) / shards
+	room += room/4 + 8 // the shards are not quite equal
+	for i := range s {
+		s[i] = make([]betDigest, 0, room)
+	}
+}
+
 func (s *betSet) add(bets []betDigest) {
 	for _, b := range bets {
 		shard := b.high >> 56

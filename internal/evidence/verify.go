@@ -32,6 +32,7 @@ func Verify(ctx context.Context, r io.Reader, o Options) (Report, error) {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	m := merger{pair: &pair}
+	m.bets.reserve(pair.nonce)
 	m.findings.commitment(&pair, o.Commitment)
 	if err := m.run(ctx, rounds, o); err != nil {
 		return Report{}, err
