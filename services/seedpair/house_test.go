@@ -1,0 +1,410 @@
+package seedpair_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/config"
+	"github.com/openoriginals/originals/internal/embedded"
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/ledger/redisledger"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/rng"
+	"github.com/openoriginals/originals/internal/seal"
+	"github.com/openoriginals/originals/internal/server"
+	"github.com/openoriginals/originals/internal/testenv"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+	vaultv1 "github.com/openoriginals/originals/proto/originals/vault/v1"
+	"github.com/openoriginals/originals/services/dice"
+	"github.com/openoriginals/originals/services/limbo"
+	"github.com/openoriginals/originals/services/mines"
+	"github.com/openoriginals/originals/services/roulette"
+	"github.com/openoriginals/originals/services/seedpair"
+)
+
+// house is the seed-pair service and the four games in one process, on a store.
+type house struct {
+	t       *testing.T
+	client  redis.UniversalClient
+	store   *redisledger.Store
+	calls   *callList
+	keys    *seal.Keys
+	devKey  *auth.DevKey
+	replace func()      // the store gets a new identity
+	grant   money.Units // of players with a known server seed; 0 for 1,000,000
+
+	pairs  *seedpair.Service
+	public *server.Local
+	vault  *server.Local
+	logs   *observer.ObservedLogs
+}
+
+// newHouse is on the embedded store. Rounds count as left behind at once, and
+// mines rounds as expired, but for what the options say.
+func newHouse(t *testing.T, options ...func(*seedpair.Options)) *house {
+	t.Helper()
+	e, err := embedded.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return openHouse(t, e.URL(), e.Replace, options)
+}
+
+// newRedisHouse is on a real Redis.
+func newRedisHouse(t *testing.T, options ...func(*seedpair.Options)) *house {
+	t.Helper()
+	r := testenv.Redis(t, testenv.Always)
+	return openHouse(t, r.URL(), r.Restart, options)
+}
+
+// onEachStore runs a test on the embedded store and on a real Redis.
+func onEachStore(t *testing.T, test func(t *testing.T, h *house), options ...func(*seedpair.Options)) {
+	t.Run("embedded", func(t *testing.T) { test(t, newHouse(t, options...)) })
+	t.Run("redis", func(t *testing.T) { test(t, newRedisHouse(t, options...)) })
+}
+
+func openHouse(t *testing.T, url string, replace func(), options []func(*seedpair.Options)) *house {
+	t.Helper()
+	client, err := redisledger.Dial(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	h := &house{t: t, client: client, replace: replace, calls: new(callList)}
+	h.store = redisledger.New(client, redisledger.Options{OnCall: h.calls.add})
+	if h.keys, err = seal.NewKeys(); err != nil {
+		t.Fatal(err)
+	}
+	if h.devKey, err = auth.NewDevKey(""); err != nil {
+		t.Fatal(err)
+	}
+	return h.process(options...)
+}
+
+// process is another process of the same house: it shares the store and the
+// keys, and remembers nothing.
+func (h *house) process(options ...func(*seedpair.Options)) *house {
+	h.t.Helper()
+	n := *h
+	core, logs := observer.New(zapcore.DebugLevel)
+	n.logs = logs
+	o := seedpair.Options{
+		Store: h.store, Keys: h.keys, House: config.Default(), Log: zap.New(core),
+		Grant: []ledger.Grant{{Currency: "FUN", Amount: 1_000_000}},
+	}
+	for _, option := range options {
+		option(&o)
+	}
+	n.pairs = seedpair.New(o)
+	verifier, err := auth.NewVerifier(time.Now, h.devKey.Key())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	deps := server.Deps{
+		Logger: zap.New(core), Metrics: server.NewMetrics(), Verifier: verifier, Policy: auth.Methods, Clock: time.Now,
+	}
+	n.vault = server.NewLocal(server.NewInnerChain(deps), server.NewInnerStreamChain(deps))
+	seedpair.BindVault(n.vault, n.pairs)
+	n.public = server.NewLocal(server.NewChain(deps), server.NewStreamChain(deps))
+	seedpair.Bind(n.public, n.pairs)
+	dice.Bind(n.public, n.vault.As("dice"))
+	limbo.Bind(n.public, n.vault.As("limbo"))
+	roulette.Bind(n.public, n.vault.As("roulette"))
+	mines.Bind(n.public, n.vault.As("mines"))
+	return &n
+}
+
+// player is a player with a token, and what he was shown.
+type player struct {
+	t    *testing.T
+	h    *house
+	id   ledger.Player
+	ctx  context.Context
+	pair string // active
+	next string // commitment
+
+	pairs    originalsv1.SeedPairServiceClient
+	rounds   originalsv1.RoundServiceClient
+	dice     originalsv1.DiceServiceClient
+	limbo    originalsv1.LimboServiceClient
+	roulette originalsv1.RouletteServiceClient
+	mines    originalsv1.MinesServiceClient
+}
+
+var counter atomic.Uint64
+
+// unique returns another text at each call.
+func unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }
+
+// stranger is a player whom the house has never seen.
+func (h *house) stranger() *player {
+	h.t.Helper()
+	return h.named(unique("player"))
+}
+
+func (h *house) named(name string) *player {
+	h.t.Helper()
+	id := auth.Identity{Subject: name, Operator: h.devKey.Operator(), Role: auth.Player}
+	token, err := h.devKey.Mint(id, time.Hour, time.Now())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	p := &player{t: h.t, id: id.Player(), ctx: metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+token)}
+	return p.at(h)
+}
+
+// newcomer was shown a commitment and has not rotated.
+func (h *house) newcomer() *player {
+	h.t.Helper()
+	p := h.stranger()
+	p.look()
+	return p
+}
+
+// player has an active pair and 1,000,000 FUN.
+func (h *house) player() *player {
+	h.t.Helper()
+	p := h.newcomer()
+	p.rotate()
+	return p
+}
+
+// samePartition returns a player in the same partition as another.
+func (h *house) samePartition(as *player) *player {
+	h.t.Helper()
+	for {
+		p := h.stranger()
+		if p.id.Partition() == as.id.Partition() {
+			p.look()
+			p.rotate()
+			return p
+		}
+	}
+}
+
+// at is the same player, who calls another process.
+func (p *player) at(h *house) *player {
+	q := *p
+	q.h = h
+	q.pairs = originalsv1.NewSeedPairServiceClient(h.public)
+	q.rounds = originalsv1.NewRoundServiceClient(h.public)
+	q.dice = originalsv1.NewDiceServiceClient(h.public)
+	q.limbo = originalsv1.NewLimboServiceClient(h.public)
+	q.roulette = originalsv1.NewRouletteServiceClient(h.public)
+	q.mines = originalsv1.NewMinesServiceClient(h.public)
+	return &q
+}
+
+// vault is the vault as the service of one game calls it for the player.
+func (p *player) vault(role string) vaultv1.VaultServiceClient {
+	return vaultv1.NewVaultServiceClient(p.h.vault.As(role))
+}
+
+func (p *player) look() *originalsv1.GetSeedPairResponse {
+	p.t.Helper()
+	shown := got(p.pairs.GetSeedPair(p.ctx, &originalsv1.GetSeedPairRequest{})).must(p.t)
+	p.next = shown.GetNextCommitment()
+	return shown
+}
+
+func (p *player) rotation() *originalsv1.RotateSeedPairRequest {
+	return &originalsv1.RotateSeedPairRequest{ClientSeed: unique("client-seed"), NextCommitment: p.next}
+}
+
+func (p *player) rotate() *originalsv1.RotateSeedPairResponse {
+	p.t.Helper()
+	rotated := got(p.pairs.RotateSeedPair(p.ctx, p.rotation())).must(p.t)
+	p.pair, p.next = rotated.GetActive().GetSeedPairId(), rotated.GetNextCommitment()
+	return rotated
+}
+
+func fun(amount int64) *originalsv1.Money {
+	return &originalsv1.Money{Currency: "FUN", Amount: amount}
+}
+
+func (p *player) diceBet(stake int64) *originalsv1.DiceServicePlaceBetRequest {
+	return &originalsv1.DiceServicePlaceBetRequest{
+		BetId: unique("bet"), SeedPairId: p.pair, Stake: fun(stake), Target: 5000, Direction: originalsv1.Dice_UNDER,
+	}
+}
+
+func (p *player) limboBet(stake int64) *originalsv1.LimboServicePlaceBetRequest {
+	return &originalsv1.LimboServicePlaceBetRequest{BetId: unique("bet"), SeedPairId: p.pair, Stake: fun(stake), TargetE2: 200}
+}
+
+func (p *player) rouletteBet(stake int64) *originalsv1.RouletteServicePlaceBetRequest {
+	return &originalsv1.RouletteServicePlaceBetRequest{
+		BetId: unique("bet"), SeedPairId: p.pair, Currency: "FUN",
+		Chips: []*originalsv1.Chip{{Kind: originalsv1.Chip_RED, Amount: stake}},
+	}
+}
+
+func (p *player) minesStart(stake int64) *originalsv1.StartRoundRequest {
+	return &originalsv1.StartRoundRequest{BetId: unique("bet"), SeedPairId: p.pair, Stake: fun(stake), MineCount: 3}
+}
+
+func (p *player) playDice(stake int64) *originalsv1.Round {
+	p.t.Helper()
+	return got(p.dice.PlaceBet(p.ctx, p.diceBet(stake))).must(p.t)
+}
+
+func (p *player) startMines(stake int64) *originalsv1.Round {
+	p.t.Helper()
+	return got(p.mines.StartRound(p.ctx, p.minesStart(stake))).must(p.t)
+}
+
+func (p *player) pick(round string, tile uint32) (*originalsv1.Round, error) {
+	return p.mines.Pick(p.ctx, &originalsv1.PickRequest{RoundId: round, Tile: &tile})
+}
+
+func (p *player) cashOut(round string) (*originalsv1.Round, error) {
+	return p.mines.CashOut(p.ctx, &originalsv1.MinesServiceCashOutRequest{RoundId: round})
+}
+
+func (p *player) round(id string) *originalsv1.Round {
+	p.t.Helper()
+	return got(p.rounds.GetRound(p.ctx, &originalsv1.GetRoundRequest{RoundId: id})).must(p.t)
+}
+
+func (p *player) pairByID(id string) *originalsv1.SeedPair {
+	p.t.Helper()
+	return got(p.pairs.GetSeedPairById(p.ctx, &originalsv1.GetSeedPairByIdRequest{SeedPairId: id})).must(p.t)
+}
+
+// leaveOpen draws a dice round and dies before it is settled.
+func (p *player) leaveOpen(b *originalsv1.DiceServicePlaceBetRequest) *vaultv1.DrawResponse {
+	p.t.Helper()
+	return got(p.vault("dice").Draw(p.ctx, diceDraw(b))).must(p.t)
+}
+
+func diceDraw(b *originalsv1.DiceServicePlaceBetRequest) *vaultv1.DrawRequest {
+	return &vaultv1.DrawRequest{
+		BetId: b.GetBetId(), SeedPairId: b.GetSeedPairId(), Stake: b.GetStake(),
+		Parameters: &vaultv1.DrawRequest_Dice{Dice: &originalsv1.DiceParameters{Target: b.GetTarget(), Direction: b.GetDirection()}},
+	}
+}
+
+func (p *player) balance() int64 {
+	p.t.Helper()
+	res := got(p.rounds.ListBalances(p.ctx, &originalsv1.ListBalancesRequest{})).must(p.t)
+	for _, m := range res.GetBalances() {
+		if m.GetCurrency() == "FUN" {
+			return m.GetAmount()
+		}
+	}
+	return 0
+}
+
+// nonce is that of the next bet.
+func (p *player) nonce() uint32 {
+	p.t.Helper()
+	return p.look().GetActive().GetNonce()
+}
+
+// key is the record of the player in the store.
+func (p *player) key() string {
+	return fmt.Sprintf("{p%d}:u:%s", p.id.Partition(), p.id)
+}
+
+// pairKey is the record of a pair in the store.
+func (p *player) pairKey(pair string) string {
+	return fmt.Sprintf("{p%d}:s:%s", p.id.Partition(), pair[3:])
+}
+
+// setNonce moves the counter of the active pair on.
+func (p *player) setNonce(nonce uint32) {
+	p.t.Helper()
+	if err := p.h.client.HSet(p.ctx, p.key(), "n", fmt.Sprint(nonce)).Err(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// announcedSeed opens the sealed server seed of the announced pair: only a test,
+// which holds the seal key, can know it.
+func (p *player) announcedSeed() rng.ServerSeed {
+	p.t.Helper()
+	f := got(p.h.client.HGetAll(p.ctx, p.key()).Result()).must(p.t)
+	id := fmt.Sprintf("%02d-%s", p.id.Partition(), f["c"])
+	return got(p.h.keys.Open(id, []byte(f["k"]))).must(p.t)
+}
+
+func (p *player) retire(pair string) (ledger.SeedPair, error) {
+	return p.h.store.Retire(p.ctx, p.id, ledger.PairID(pair), "asked in ticket 7")
+}
+
+// answer is what a call came to.
+type answer[T any] struct {
+	value T
+	err   error
+}
+
+func got[T any](value T, err error) answer[T] { return answer[T]{value, err} }
+
+// must stops the test on an error.
+func (a answer[T]) must(t *testing.T) T {
+	t.Helper()
+	if a.err != nil {
+		t.Fatalf("%v: %v", reason.Of(a.err), a.err)
+	}
+	return a.value
+}
+
+// refused stops the test unless the call was refused for this reason, with
+// these metadata, key before value. A value of "*" may be anything.
+func (a answer[T]) refused(t *testing.T, why reason.Reason, metadata ...string) *reason.Error {
+	t.Helper()
+	e, ok := reason.From(a.err)
+	if !ok || e.Reason != why {
+		t.Fatalf("got %v, %v; want %s", a.value, a.err, why)
+	}
+	for i := 0; i < len(metadata); i += 2 {
+		value, ok := e.Metadata[metadata[i]]
+		if !ok || metadata[i+1] != "*" && value != metadata[i+1] {
+			t.Errorf("%s: metadata %v, want %s=%s", why, e.Metadata, metadata[i], metadata[i+1])
+		}
+	}
+	return e
+}
+
+// same fails the test unless two messages are equal.
+func same(t *testing.T, what string, a, b proto.Message) {
+	t.Helper()
+	if !proto.Equal(a, b) {
+		t.Errorf("%s differ:\n%v\n%v", what, a, b)
+	}
+}
+
+// callList gathers the names of the calls to the store.
+type callList struct {
+	mu    sync.Mutex
+	names []string
+}
+
+func (c *callList) add(script string, _ time.Duration, _ error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.names = append(c.names, script)
+}
+
+// take returns the names since the last take.
+func (c *callList) take() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	names := c.names
+	c.names = nil
+	return names
+}
