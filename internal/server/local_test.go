@@ -99,12 +99,12 @@ func observe(ctx context.Context, conn grpc.ClientConnInterface, method string, 
 		st = status.New(st.Code(), "")
 	}
 	o.code, o.message, o.details = st.Code(), st.Message(), fmt.Sprint(st.Details())
-	o.header, o.trailer = own2(header), own2(trailer)
+	o.header, o.trailer = ours(header), ours(trailer)
 	return o
 }
 
-// own2 prints the metadata of ours, whose keys begin with t-.
-func own2(md metadata.MD) string {
+// ours prints the metadata of ours, whose keys begin with t-.
+func ours(md metadata.MD) string {
 	var lines []string
 	for _, key := range slices.Sorted(maps.Keys(md)) {
 		if strings.HasPrefix(key, "t-") {
@@ -184,13 +184,13 @@ var unaryCases = []struct {
 	}, place: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		md, _ := metadata.FromIncomingContext(ctx)
 		_, outgoing := metadata.FromOutgoingContext(ctx)
-		return &originalsv1.Round{BetId: fmt.Sprintf("%q %v %v", own2(md), slices.Contains(md["user-agent"], "forged"), outgoing)}, nil
+		return &originalsv1.Round{BetId: fmt.Sprintf("%q %v %v", ours(md), slices.Contains(md["user-agent"], "forged"), outgoing)}, nil
 	}},
 	{name: "incoming metadata do not pass on", before: func(ctx context.Context) (context.Context, context.CancelFunc) {
 		return metadata.NewIncomingContext(ctx, metadata.Pairs("t-a", "1")), func() {}
 	}, place: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		md, _ := metadata.FromIncomingContext(ctx)
-		return &originalsv1.Round{BetId: own2(md)}, nil
+		return &originalsv1.Round{BetId: ours(md)}, nil
 	}},
 	{name: "identity of the caller does not pass on", before: func(ctx context.Context) (context.Context, context.CancelFunc) {
 		ctx = auth.WithPeer(auth.NewContext(ctx, auth.Identity{Subject: "outer"}), "dice")

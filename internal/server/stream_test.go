@@ -57,7 +57,8 @@ func send(s watchServer, all ...healthpb.HealthCheckResponse_ServingStatus) erro
 
 var streamCases = []struct {
 	name  string
-	limit int // messages to read before the caller cancels; 0 for all
+	limit int           // messages to read before the caller cancels; 0 for all
+	time  time.Duration // that the caller gives; a minute where 0
 	watch func(r *healthpb.HealthCheckRequest, s watchServer) error
 }{
 	{name: "three messages", watch: func(r *healthpb.HealthCheckRequest, s watchServer) error {
@@ -90,7 +91,7 @@ var streamCases = []struct {
 			}
 		}
 	}},
-	{name: "deadline", watch: func(_ *healthpb.HealthCheckRequest, s watchServer) error {
+	{name: "deadline", time: 200 * time.Millisecond, watch: func(_ *healthpb.HealthCheckRequest, s watchServer) error {
 		if err := send(s, 1); err != nil {
 			return err
 		}
@@ -100,9 +101,9 @@ var streamCases = []struct {
 }
 
 // watch returns all that a caller can see of a streaming call.
-func watch(t *testing.T, conn grpc.ClientConnInterface, limit int) string {
+func watch(t *testing.T, conn grpc.ClientConnInterface, limit int, timeout time.Duration) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	stream, err := healthpb.NewHealthClient(conn).Watch(ctx, &healthpb.HealthCheckRequest{Service: "asked"})
 	if err != nil {
@@ -131,7 +132,7 @@ func watch(t *testing.T, conn grpc.ClientConnInterface, limit int) string {
 		return fmt.Sprint(seen[:limit], strings.HasPrefix(seen[len(seen)-1], "Canceled"))
 	}
 	header, _ := stream.Header() // its error is that of the stream
-	return fmt.Sprint(seen, own2(header), own2(stream.Trailer()))
+	return fmt.Sprint(seen, ours(header), ours(stream.Trailer()))
 }
 
 func TestLocalStreamIsLikeTCP(t *testing.T) {
@@ -151,11 +152,15 @@ func TestLocalStreamIsLikeTCP(t *testing.T) {
 				defer func() { ended <- struct{}{} }()
 				return test.watch(r, s)
 			})
-			want := watch(t, tcp, test.limit)
-			if got := watch(t, local, test.limit); got != want {
+			timeout := test.time
+			if timeout == 0 {
+				timeout = time.Minute
+			}
+			want := watch(t, tcp, test.limit, timeout)
+			if got := watch(t, local, test.limit, timeout); got != want {
 				t.Errorf("in process\n%s, over TCP\n%s", got, want)
 			}
-			if got := watch(t, passing, test.limit); got != want {
+			if got := watch(t, passing, test.limit, timeout); got != want {
 				t.Errorf("passed on\n%s, over TCP\n%s", got, want)
 			}
 			for range 3 {
