@@ -151,6 +151,16 @@ func (p *Process) Address(what string) string {
 	return found[1]
 }
 
+// Name returns the roles of the process, as it was told them.
+func (p *Process) Name() string {
+	for i, arg := range p.args[:len(p.args)-1] {
+		if arg == "--role" {
+			return p.args[i+1]
+		}
+	}
+	return "originals"
+}
+
 // URL returns the address of the REST API.
 func (p *Process) URL() string { return p.Address("REST") }
 

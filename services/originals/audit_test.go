@@ -89,13 +89,14 @@ func (s *session) listRounds(ctx context.Context) (all []*originalsv1.Round) {
 	s.t.Helper()
 	for token := ""; ; {
 		var page originalsv1.ListRoundsResponse
-		if err := s.get(ctx, "/v1/rounds?pageSize=200&pageToken="+token, &page); err != nil {
+		if err := s.get(ctx, "/v1/rounds?pageSize=200"+token, &page); err != nil {
 			s.t.Fatalf("%s: rounds: %v", s.name, err)
 		}
 		all = append(all, page.GetRounds()...)
-		if token = page.GetNextPageToken(); token == "" {
+		if page.GetNextPageToken() == "" {
 			return all
 		}
+		token = "&pageToken=" + page.GetNextPageToken()
 	}
 }
 
@@ -103,13 +104,14 @@ func (s *session) listPairs(ctx context.Context) (all []*originalsv1.SeedPair) {
 	s.t.Helper()
 	for token := ""; ; {
 		var page originalsv1.ListSeedPairsResponse
-		if err := s.get(ctx, "/v1/seed-pairs?pageSize=7&pageToken="+token, &page); err != nil {
+		if err := s.get(ctx, "/v1/seed-pairs?pageSize=7"+token, &page); err != nil {
 			s.t.Fatalf("%s: seed pairs: %v", s.name, err)
 		}
 		all = append(all, page.GetSeedPairs()...)
-		if token = page.GetNextPageToken(); token == "" {
+		if page.GetNextPageToken() == "" {
 			return all
 		}
+		token = "&pageToken=" + page.GetNextPageToken()
 	}
 }
 
@@ -358,4 +360,3 @@ func tallyOf(sessions []*session) string {
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")
 }
-

@@ -33,7 +33,7 @@ type session struct {
 	mu     sync.Mutex
 	pair   string  // takes bets, as far as is known
 	recent []wager // placed not long ago
-	bets   int
+	placed int
 }
 
 func newSession(t testing.TB, name string, player *testenv.Player) *session {
@@ -131,8 +131,8 @@ func metadata(err error) map[string]string {
 // newWager makes a bet of a game, or of any when it is empty.
 func (s *session) newWager(r *rand.Rand, game string) wager {
 	s.mu.Lock()
-	s.bets++
-	b := wager{id: fmt.Sprintf("%s-%d", s.name, s.bets), pair: s.pair, stake: 10 + r.Int64N(500)}
+	s.placed++
+	b := wager{id: fmt.Sprintf("%s-%d", s.name, s.placed), pair: s.pair, stake: 100 + r.Int64N(400)}
 	s.mu.Unlock()
 	if game == "" {
 		game = []string{"dice", "dice", "dice", "limbo", "limbo", "roulette", "roulette", "mines"}[r.IntN(8)]
