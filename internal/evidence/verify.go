@@ -164,7 +164,7 @@ func (w *worker) verify(b *batch) {
 // reports whether the list of rounds ended.
 func (w *worker) readRounds(last bool) (ended bool) {
 	d := w.decoder
-	if last && d.take(']') { // no rounds at all, or none behind a batch that must not have ended with a comma
+	if last && d.take(']') { // no rounds at all: every batch but the first begins with a round
 		d.documentEnd()
 		return true
 	}
@@ -222,9 +222,6 @@ func (m *merger) merge(b *batch) error {
 	if b.err != nil {
 		where := strings.TrimSuffix(fmt.Sprintf("rounds[%d].%s", m.rounds+p.rounds, b.err.Where), ".")
 		return &FormatError{Where: where, Problem: b.err.Problem}
-	}
-	if m.rounds > 0 && p.rounds == 0 {
-		return &FormatError{Where: "rounds", Problem: "a comma, and no round after it"}
 	}
 	m.closed = b.ended
 	if p.rounds == 0 {

@@ -121,6 +121,43 @@ func TestFaultFarIntoALongDocument(t *testing.T) {
 	}
 }
 
+// TestDocumentEndsTwice: what stands behind the end is refused also where a batch begins with it.
+func TestDocumentEndsTwice(t *testing.T) {
+	text := strings.Replace(string(diceDocument(t, 9)), `}},{"roundId":"17-0f3c9a6be4d851a7c2-5"`, `}}]}{"roundId":"17-0f3c9a6be4d851a7c2-5"`, 1)
+	for _, size := range []int{200, 700, 1500, 100_000} {
+		evidence.SetBatchBytes(t, size)
+		if report, err := verify(t, []byte(text), evidence.Options{}); !evidence.IsUnusable(err) || !strings.Contains(err.Error(), "after the end") {
+			t.Errorf("batches of %d bytes: %s, %v", size, report.Verdict, err)
+		}
+	}
+}
+
+// TestRoundsThatBeginWithTheirGame: mines is a key of a round and of its game, so that the beginning of a round is not
+// told by its first key alone.
+func TestRoundsThatBeginWithTheirGame(t *testing.T) {
+	text := string(bytes.TrimSpace(readVector(t, "good-last-tile.json")))
+	at, end := strings.Index(text, `,"mines":{`), strings.LastIndex(text, "}]}")
+	game := text[at+1 : end]
+	inner := strings.Index(game, `"mines":[`)
+	board := game[inner : inner+strings.Index(game[inner:], "]")+1]
+	game = strings.Replace(strings.Replace(game, ","+board, "", 1), `"mines":{`, `"mines":{`+board+",", 1)
+	text = strings.Replace(text[:at], `{"roundId"`, "{"+game+`,"roundId"`, 1) + text[end:]
+	for _, size := range []int{100, 300, 100_000} {
+		evidence.SetBatchBytes(t, size)
+		if report, err := verify(t, []byte(text), evidence.Options{}); err != nil || report.Verdict != evidence.Consistent {
+			t.Errorf("batches of %d bytes: %s, %v\n%s", size, report.Verdict, err, text)
+		}
+	}
+}
+
+// TestNonceWrapsInARoundID: 2^32 is not 0.
+func TestNonceWrapsInARoundID(t *testing.T) {
+	text := strings.Replace(string(diceDocument(t, 1)), `a7c2-0"`, `a7c2-4294967296"`, 1)
+	if report, err := verify(t, []byte(text), evidence.Options{}); err != nil || report.FirstFailed != "identity" {
+		t.Errorf("%s (%s) %v", report.Verdict, report.FirstFailed, err)
+	}
+}
+
 // TestTruncatedDocument: no part of a document passes for the whole.
 func TestTruncatedDocument(t *testing.T) {
 	text := readVector(t, "good-every-kind.json")
