@@ -105,8 +105,6 @@ func write(w http.ResponseWriter, httpStatus int, code codes.Code, e *reason.Err
 	// Strings and numbers always have a JSON form.
 	text, _ := json.Marshal(rpcStatus{Code: code, Message: e.Message, Details: []errorInfo{info}})
 	header := w.Header()
-	header.Del("Content-Length")
-	header.Del("Content-Disposition")
 	header.Set("Content-Type", jsonType)
 	if httpStatus == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", "Bearer")

@@ -205,3 +205,15 @@ func TestPanicIsInternalAndTellsNothing(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }
+
+func TestPanicAfterTheBeginningBreaksOff(t *testing.T) {
+	url := serveFakes(t, &fakes{}, func(o *Options) {
+		o.Admin = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write(make([]byte, 1<<20))
+			panic("secret")
+		})
+	})
+	if r := send(t, "GET", url+"/metrics", ""); r.err == nil || strings.Contains(r.body, "INTERNAL") {
+		t.Errorf("%d, %d bytes, error %v", r.status, len(r.body), r.err)
+	}
+}
