@@ -59,7 +59,7 @@ func (s *Store) run(ctx context.Context, sc *script, keys []string, args ...any)
 	}
 	s.onCall(sc.name, time.Since(start), err)
 	if err != nil {
-		return nil, failure(sc.name, err)
+		return nil, s.failed(ctx, sc.name, err)
 	}
 	list, ok := answer.([]any)
 	if !ok || len(list) == 0 {
@@ -79,13 +79,24 @@ func (s *Store) send(ctx context.Context, command, text string, keys []string, a
 	return cmd.Result()
 }
 
+// failed sorts an error. The driver looks for the masters of a Cluster anew
+// only when it repeats a command, which ours forbid, or once a minute.
+func (s *Store) failed(ctx context.Context, script string, err error) error {
+	err = failure(script, err)
+	cluster, ok := s.client.(*redis.ClusterClient)
+	if ok && errors.Is(err, error(storeUnavailable)) {
+		cluster.ReloadState(ctx) // in the background
+	}
+	return err
+}
+
 // Now returns the clock of the store; in a Cluster, of any of its nodes.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	start := time.Now()
 	now, err := s.client.Time(ctx).Result()
 	s.onCall("time", time.Since(start), err)
 	if err != nil {
-		return time.Time{}, failure("time", err)
+		return time.Time{}, s.failed(ctx, "time", err)
 	}
 	return now.UTC(), nil
 }
