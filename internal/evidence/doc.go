@@ -2,8 +2,8 @@
 // core (rng, money, game, bet) and the standard library, and never a network, a clock, a store or protobuf.
 //
 // An evidence document is one JSON object, format originals-evidence-v1: the revealed seed pair and its rounds, one for
-// every nonce from 0. Verify reads it as a stream, on all cores, and holds 24 bytes a round besides a few megabytes.
-// What each check means stands in Checks. The document comes from the house and proves only that it agrees with itself:
+// every nonce from 0. Verify reads it as a stream, on all cores, and holds 16 bytes a round besides a few megabytes.
+// What each check means stands in the report. The document comes from the house and proves only that it agrees with itself:
 // what the player kept, a commitment and the last nonce seen, is given in Kept.
 //
 // Reading is strict: an unknown, missing, repeated or differently cased key, a number where a decimal string belongs, or

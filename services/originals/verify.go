@@ -70,7 +70,7 @@ func verifyEvidence(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	file, size, err := openEvidence(c)
+	file, size, err := openEvidence(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -127,10 +127,10 @@ func commitmentFlag(c *cli.Command) (*rng.Commitment, error) {
 }
 
 // openEvidence opens the file and returns its size, 0 when it is not known.
-func openEvidence(c *cli.Command) (io.ReadCloser, int64, error) {
+func openEvidence(ctx context.Context, c *cli.Command) (io.ReadCloser, int64, error) {
 	name := c.String("evidence")
 	if name == "-" {
-		return io.NopCloser(c.Root().Reader), 0, nil
+		return interruptible(ctx, c.Root().Reader), 0, nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
@@ -142,6 +142,18 @@ func openEvidence(c *cli.Command) (io.ReadCloser, int64, error) {
 		return nil, 0, fmt.Errorf("--evidence: %w", err)
 	}
 	return file, info.Size(), nil
+}
+
+// interruptible lets an interrupt end a read from a terminal on which nobody
+// types. What still waits for the terminal then ends with the process.
+func interruptible(ctx context.Context, r io.Reader) io.ReadCloser {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })
+	go func() {
+		_, err := io.Copy(in, r)
+		in.CloseWithError(err)
+	}()
+	return out
 }
 
 // bigFile is the size in bytes from which a progress bar is worth its line:

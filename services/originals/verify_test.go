@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/urfave/cli/v3"
 )
@@ -106,8 +108,22 @@ func TestVerifyEvidenceFromStandardInputAndAsJSON(t *testing.T) {
 	}
 }
 
-// commitments of the good file, so that the words about what was kept are
-// tested against a file that only then is VERIFIED.
+// TestVerifyCanBeInterrupted: also while it waits for standard input.
+func TestVerifyCanBeInterrupted(t *testing.T) {
+	var out, errs bytes.Buffer
+	root := newRoot()
+	silent, typist := io.Pipe()
+	defer typist.Close()
+	root.Reader, root.Writer, root.ErrWriter = silent, &out, &errs
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if status := run(ctx, root, []string{"originals", "verify", "--evidence", "-"}, nil); status != 2 || !strings.Contains(errs.String(), "context canceled") {
+		t.Errorf("status %d\n%s%s", status, &out, &errs)
+	}
+}
+
+// TestVerifyEvidenceAgainstWhatWasKept: a file becomes VERIFIED only by what
+// the player kept.
 func TestVerifyEvidenceAgainstWhatWasKept(t *testing.T) {
 	file := evidenceVectors + "good-every-kind.json"
 	text, err := os.ReadFile(file)
