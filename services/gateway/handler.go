@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -110,11 +109,10 @@ func checkHeaders(r *http.Request) (int, *reason.Error) {
 	if timeout := r.Header["Grpc-Timeout"]; len(timeout) > 0 && !isTimeout(timeout) {
 		return http.StatusBadRequest, reason.Field("Grpc-Timeout", "must be one to eight digits and a unit of H, M, S, m, u or n")
 	}
-	if r.Method != http.MethodPost {
-		return 0, nil
-	}
-	if !isJSON(r.Header["Content-Type"]) || len(r.Header["Content-Encoding"]) > 0 {
-		return http.StatusUnsupportedMediaType, reason.Field(strictjson.Document, "must be sent with Content-Type: application/json, and not encoded")
+	// The Content-Type is not looked at: every body is read as strict JSON, and
+	// the bearer token keeps other sites' forms out.
+	if len(r.Header["Content-Encoding"]) > 0 {
+		return http.StatusUnsupportedMediaType, reason.Field(strictjson.Document, "must not be encoded")
 	}
 	return 0, nil
 }
@@ -126,16 +124,4 @@ func isTimeout(values []string) bool {
 		return false
 	}
 	return strings.Trim(text[:n], "0123456789") == "" && strings.Trim(text[:n], "0") != ""
-}
-
-func isJSON(values []string) bool {
-	if len(values) != 1 {
-		return false
-	}
-	if values[0] == jsonType {
-		return true
-	}
-	media, parameters, err := mime.ParseMediaType(values[0])
-	charset, named := parameters["charset"]
-	return err == nil && media == jsonType && (!named || strings.EqualFold(charset, "utf-8"))
 }
