@@ -116,9 +116,22 @@ func (s *Service) rotateRefusal(ctx context.Context, p ledger.Player, err error)
 	case errors.As(err, &open):
 		return roundOpen(open)
 	case errors.Is(err, ledger.ErrNoPair):
-		return errNotShown
+		return s.notShown(ctx, p)
 	}
 	return err
+}
+
+// notShown refuses a commitment that the store does not know. If the store was
+// replaced, the player may well have been shown it.
+func (s *Service) notShown(ctx context.Context, p ledger.Player) error {
+	cause, err := s.lossCause(ctx, p)
+	if err != nil {
+		return err
+	}
+	if cause == "" {
+		return errNotShown
+	}
+	return s.pairChanged(ctx, p, cause)
 }
 
 func (s *Service) rotatedView(ctx context.Context, p ledger.Player, shown rng.Commitment, r ledger.Rotated) (*originalsv1.RotateSeedPairResponse, error) {

@@ -167,11 +167,30 @@ func (s *Service) pairChanged(ctx context.Context, p ledger.Player, cause ledger
 	if err != nil {
 		return err
 	}
+	if a.Active == nil && cause == "" {
+		if cause, err = s.lossCause(ctx, p); err != nil {
+			return err
+		}
+	}
 	next, err := s.open(p, a.Announced.ID, a.Announced.Sealed)
 	if err != nil {
 		return err
 	}
 	return changedReason(a.Active, cause).With("nextCommitment", next.commitment.String())
+}
+
+// lossCause returns STORE_REPLACED if that ended the player's latest pair, else
+// an empty cause. A pair or a commitment that the player was shown and the
+// store does not know may then be among what was lost.
+func (s *Service) lossCause(ctx context.Context, p ledger.Player) (ledger.Cause, error) {
+	latest, err := s.o.Store.SeedPairs(ctx, p, "", 1)
+	if errors.Is(err, ledger.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil || len(latest) == 0 || latest[0].Cause != ledger.CauseStoreReplaced {
+		return "", err
+	}
+	return ledger.CauseStoreReplaced, nil
 }
 
 func changedReason(active *ledger.SeedPair, cause ledger.Cause) *reason.Error {
@@ -306,12 +325,17 @@ func (s *Service) Settle(ctx context.Context, req *vaultv1.SettleRequest) (*orig
 	if l.Round.State != ledger.Open {
 		return s.view(l)
 	}
-	picks, err := wire.Picks(req.GetRound().GetMines().GetPicks())
-	if err != nil {
-		return nil, err
-	}
-	if l.Round.Bet.Game == bet.Mines && len(picks) == 0 {
-		return s.closeWithoutPick(ctx, l)
+	var picks []uint8
+	if l.Round.Bet.Game == bet.Mines {
+		if picks, err = wire.Picks(req.GetRound().GetMines().GetPicks()); err != nil {
+			return nil, err
+		}
+		if len(picks) == 0 {
+			return s.closeWithoutPick(ctx, l)
+		}
+		if !goesOn(l.Round.Picks, picks) {
+			return nil, roundRefusal(ledger.ErrPicksChanged)
+		}
 	}
 	out, err := s.outcome(l, picks)
 	if err != nil {
@@ -322,6 +346,13 @@ func (s *Service) Settle(ctx context.Context, req *vaultv1.SettleRequest) (*orig
 		return nil, reason.New(reason.Internal, "internal error")
 	}
 	return s.settle(ctx, l, picks, out)
+}
+
+// goesOn reports whether picks are those before, or those and one more. When
+// they are not, the game decided on a round that another call has changed.
+func goesOn(before, picks []uint8) bool {
+	more := len(picks) - len(before)
+	return (more == 0 || more == 1) && slices.Equal(picks[:len(before)], before)
 }
 
 // toSettle finds a round of this player, without a look at the store when this
