@@ -110,9 +110,9 @@ func noLimits(o *seedpair.Options) {
 	}}}
 }
 
-// big is a stake with which every bet can win, and whose payouts need no
+// ample is a stake with which every bet can win, and whose payouts need no
 // rounding.
-const big = 1_000_000
+const ample = 1_000_000
 
 func TestAnswersAreThoseOfTheVectors(t *testing.T) {
 	h := newHouse(t, noLimits)
@@ -121,7 +121,7 @@ func TestAnswersAreThoseOfTheVectors(t *testing.T) {
 		if !h.replay(r) {
 			// The bet cannot win. Its outcome does not depend on the stake.
 			refused++
-			if r.Stake, r.Payout = big, r.MultiplierE4*big/10000; r.Roulette != nil || !h.replay(r) {
+			if r.Stake, r.Payout = ample, r.MultiplierE4*ample/10000; r.Roulette != nil || !h.replay(r) {
 				continue
 			}
 		}
