@@ -30,12 +30,24 @@ func (s *Service) GetSeedPair(ctx context.Context, _ *originalsv1.GetSeedPairReq
 	if a.Active == nil {
 		return res, nil
 	}
-	res.Active, err = s.pairView(*a.Active)
-	return res, err
+	if res.Active, err = s.pairView(*a.Active); err != nil {
+		return nil, withNext(err, next.commitment)
+	}
+	return res, nil
+}
+
+// withNext adds the next commitment to a COMMITMENT_MISMATCH, so that a player
+// whose active pair does not open can rotate away from it.
+func withNext(err error, next rng.Commitment) error {
+	var e *reason.Error
+	if errors.As(err, &e) && e.Reason == reason.CommitmentMismatch {
+		return e.With("nextCommitment", next.String())
+	}
+	return err
 }
 
 // pairView shows a pair, with its server seed only once it is revealed. A pair
-// that does not open is shown without.
+// that does not open is not shown: its commitment is not known.
 func (s *Service) pairView(pair ledger.SeedPair) (*originalsv1.SeedPair, error) {
 	o, err := s.open(pair.Player, pair.ID, pair.Sealed)
 	if err != nil {

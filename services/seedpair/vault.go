@@ -130,8 +130,14 @@ func (s *Service) checkPair(ctx context.Context, d ledger.Draw) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.open(pair.Player, pair.ID, pair.Sealed)
-	return err
+	if _, err = s.open(pair.Player, pair.ID, pair.Sealed); err == nil {
+		return nil
+	}
+	next, _, nextErr := s.Announce(ctx, d.Player)
+	if nextErr != nil {
+		return err
+	}
+	return withNext(err, next)
 }
 
 // drawRefusal turns an error of the store into what the client acts on.
