@@ -48,12 +48,27 @@ func Outcome(b bet.Bet, drawn *vaultv1.DrawResponse, picks []uint8) (bet.Outcome
 	return b.Outcome(signature, money.Units(drawn.GetRound().GetStake().GetAmount()), picks)
 }
 
-// Settle ends a round with an outcome, which the vault finds again.
+// Settle ends a round with an outcome, which the vault finds again. It returns
+// no later than ctx ends; the settlement then goes on without its caller.
 func Settle(ctx context.Context, vault vaultv1.VaultServiceClient, round *originalsv1.Round, b bet.Bet, o bet.Outcome, picks []uint8) (*originalsv1.Round, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
-	defer cancel()
-	return vault.Settle(auth.Forward(ctx), &vaultv1.SettleRequest{
-		RoundId: round.GetRoundId(),
-		Round:   wire.Decided(b, o, picks),
-	})
+	req := &vaultv1.SettleRequest{RoundId: round.GetRoundId(), Round: wire.Decided(b, o, picks)}
+	settled := make(chan settlement, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+		defer cancel()
+		round, err := vault.Settle(auth.Forward(ctx), req)
+		settled <- settlement{round, err}
+	}()
+	select {
+	case s := <-settled:
+		return s.round, s.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("rounds: %s: not known to be settled: %w", req.GetRoundId(), ctx.Err())
+	}
+}
+
+// settlement is the vault's answer.
+type settlement struct {
+	round *originalsv1.Round
+	err   error
 }

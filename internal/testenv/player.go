@@ -28,6 +28,8 @@ type Player struct {
 	urls  []string
 	turn  atomic.Uint64
 	http  *http.Client
+
+	timeout time.Duration // told to the gateway; 0 for its own
 }
 
 // NewPlayer returns the player whom a token names.
@@ -36,6 +38,12 @@ func NewPlayer(token string, urls ...string) *Player {
 		Timeout:   playerTimeout,
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64},
 	}}
+}
+
+// WithTimeout returns the same player, who tells the gateway how long each call
+// may take, in whole milliseconds.
+func (p *Player) WithTimeout(d time.Duration) *Player {
+	return &Player{token: p.token, urls: p.urls, http: p.http, timeout: d}
 }
 
 // Close ends idle connections.
@@ -103,8 +111,7 @@ func (p *Player) Insist(ctx context.Context, path string, request, answer proto.
 	}
 }
 
-// Do makes a call and returns the body of its answer. A deadline of ctx is
-// told to the gateway.
+// Do makes a call and returns the body of its answer.
 func (p *Player) Do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
 	url := p.urls[p.turn.Add(1)%uint64(len(p.urls))]
 	req, err := http.NewRequestWithContext(ctx, method, url+path, bytes.NewReader(body))
@@ -113,8 +120,8 @@ func (p *Player) Do(ctx context.Context, method, path string, body []byte) ([]by
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token)
 	req.Header.Set("Content-Type", "application/json")
-	if deadline, ok := ctx.Deadline(); ok {
-		req.Header.Set("Grpc-Timeout", fmt.Sprintf("%dm", max(1, min(time.Until(deadline).Milliseconds(), 99_999_999))))
+	if p.timeout > 0 {
+		req.Header.Set("Grpc-Timeout", fmt.Sprintf("%dm", p.timeout.Milliseconds()))
 	}
 	res, err := p.http.Do(req)
 	if err != nil {
