@@ -61,7 +61,7 @@ func (f *findings) commitment(p *seedPair, kept *rng.Commitment) {
 	}
 }
 
-// batch is a run of rounds on its way from the splitter through a worker to the merger.
+// batch is a run of rounds on its way from a worker to the merger.
 type batch struct {
 	text []byte
 	last bool
@@ -76,33 +76,27 @@ type batch struct {
 // batchesPerWorker bounds how much of the document is in memory.
 const batchesPerWorker = 4
 
-// run sends all rounds through the workers, and merges what they find in the order of the document.
+// run lets workers read and verify all rounds, and merges what they find in the order of the document.
 func (m *merger) run(ctx context.Context, rounds io.Reader, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	n := o.Workers * batchesPerWorker
-	free, work, ordered := make(chan *batch, n), make(chan *batch, n), make(chan *batch, n)
-	for range n {
-		free <- &batch{done: make(chan struct{}, 1)}
-	}
+	q := newQueue(rounds, o.Workers*batchesPerWorker)
 	var group sync.WaitGroup
-	var readError error // set before ordered is closed
-	group.Go(func() {
-		readError = split(ctx, rounds, free, work, ordered)
-		close(work)
-		close(ordered)
-	})
 	for range o.Workers {
 		group.Go(func() {
 			w := worker{decoder: newDecoder(m.pair.id), judge: judge{pair: m.pair, clientSeed: rng.ClientSeed(m.pair.clientSeed)}}
-			for b := range work {
+			for b := q.next(ctx); b != nil; b = q.next(ctx) {
 				w.verify(b)
 				b.done <- struct{}{}
 			}
 		})
 	}
+	go func() {
+		group.Wait()
+		close(q.ordered)
+	}()
 	var err error
-	for b := range ordered {
+	for b := range q.ordered {
 		<-b.done
 		if err == nil {
 			if err = m.merge(b); err != nil {
@@ -111,11 +105,10 @@ func (m *merger) run(ctx context.Context, rounds io.Reader, o Options) error {
 				o.Progress(len(b.text))
 			}
 		}
-		free <- b
+		q.free <- b
 	}
-	group.Wait()
 	if err == nil {
-		err = readError
+		err = q.err
 	}
 	if err == nil && !m.closed {
 		err = &FormatError{Where: "rounds", Problem: "the document ends in the middle"}
@@ -123,25 +116,43 @@ func (m *merger) run(ctx context.Context, rounds io.Reader, o Options) error {
 	return err
 }
 
-// split fills batches and hands each to a worker and to the merger.
-func split(ctx context.Context, rounds io.Reader, free <-chan *batch, work, ordered chan<- *batch) error {
-	s := splitter{source: rounds}
-	for last := false; !last; {
-		var b *batch
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case b = <-free:
-		}
-		var err error
-		if b.text, last, err = s.next(b.text); err != nil {
-			return err
-		}
-		b.last = last
-		work <- b
-		ordered <- b
+// queue hands out the batches of a document. Each worker reads its own, so that the text is in its processor's cache.
+type queue struct {
+	free    chan *batch // those that nobody uses
+	ordered chan *batch // those that were handed out, in the order of the document; it has room for all
+
+	turn     sync.Mutex // guards what follows
+	splitter splitter
+	finished bool
+	err      error // why reading ended early; it may be looked at when ordered is closed
+}
+
+func newQueue(rounds io.Reader, batches int) *queue {
+	q := &queue{free: make(chan *batch, batches), ordered: make(chan *batch, batches), splitter: splitter{source: rounds}}
+	for range batches {
+		q.free <- &batch{done: make(chan struct{}, 1)}
 	}
-	return nil
+	return q
+}
+
+// next reads the next batch, or returns nil when there is none.
+func (q *queue) next(ctx context.Context) *batch {
+	b := <-q.free
+	q.turn.Lock()
+	defer q.turn.Unlock()
+	if q.finished {
+		q.free <- b
+		return nil
+	}
+	if q.err = ctx.Err(); q.err == nil {
+		b.text, b.last, q.err = q.splitter.next(b.text)
+	}
+	if q.finished = b.last || q.err != nil; q.err != nil {
+		q.free <- b
+		return nil
+	}
+	q.ordered <- b
+	return b
 }
 
 // worker verifies batches, one after the other.
