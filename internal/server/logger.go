@@ -13,7 +13,9 @@ import (
 // are written at once with all before them. Close writes the rest, and is
 // called last before the process ends. Nothing is sampled.
 func NewLogger(w io.Writer, level zapcore.Level) (logger *zap.Logger, closeLogger func() error) {
-	buffer := &zapcore.BufferedWriteSyncer{WS: zapcore.AddSync(w), FlushInterval: time.Second}
+	// The Sync of a file is hidden: it costs a write to the disk at every
+	// warning, and is an error on a pipe, which is where containers log to.
+	buffer := &zapcore.BufferedWriteSyncer{WS: zapcore.AddSync(struct{ io.Writer }{w}), FlushInterval: time.Second}
 	config := zap.NewProductionEncoderConfig()
 	config.TimeKey = "time"
 	config.MessageKey = "message"
