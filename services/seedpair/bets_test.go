@@ -400,8 +400,8 @@ func TestFailedCallThatHadAnEffect(t *testing.T) {
 		if err := h.pairs.SweepOnce(p.ctx); err != nil {
 			t.Fatal(err)
 		}
-		if open := p.openNonces(); open != "" {
-			t.Errorf("the nonces %s are open", open)
+		if open := p.stored(p.pair).Open; len(open) != 0 {
+			t.Errorf("the nonces %v are open", open)
 		}
 		want, seen := int64(1_000_000), map[uint32]bool{}
 		for _, b := range bets {
@@ -413,12 +413,6 @@ func TestFailedCallThatHadAnEffect(t *testing.T) {
 			t.Errorf("balance %d after %d nonces, want %d after 60", p.balance(), len(seen), want)
 		}
 	})
-}
-
-// openNonces are those of the active pair's open rounds, as they are stored.
-func (p *player) openNonces() string {
-	p.t.Helper()
-	return got(p.h.client.HGetAll(p.ctx, p.pairKey(p.pair)).Result()).must(p.t)["o"]
 }
 
 func TestAmountsNearTheCapAreRefusedAndNotWrapped(t *testing.T) {

@@ -1,7 +1,9 @@
 package seedpair_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -322,11 +324,6 @@ func (p *player) key() string {
 	return fmt.Sprintf("{p%d}:u:%s", p.id.Partition(), p.id)
 }
 
-// pairKey is the record of a pair in the store.
-func (p *player) pairKey(pair string) string {
-	return fmt.Sprintf("{p%d}:s:%s", p.id.Partition(), pair[3:])
-}
-
 // setNonce moves the counter of the active pair on.
 func (p *player) setNonce(nonce uint32) {
 	p.t.Helper()
@@ -335,13 +332,43 @@ func (p *player) setNonce(nonce uint32) {
 	}
 }
 
-// announcedSeed opens the sealed server seed of the announced pair: only a test,
-// which holds the seal key, can know it.
-func (p *player) announcedSeed() rng.ServerSeed {
+// stored is the active pair, or another that ended, as the store has it.
+func (p *player) stored(pair string) ledger.SeedPair {
 	p.t.Helper()
-	f := got(p.h.client.HGetAll(p.ctx, p.key()).Result()).must(p.t)
-	id := fmt.Sprintf("%02d-%s", p.id.Partition(), f["c"])
-	return got(p.h.keys.Open(id, []byte(f["k"]))).must(p.t)
+	return got(p.h.store.SeedPair(p.ctx, ledger.PairID(pair))).must(p.t)
+}
+
+// announced is what the player was last shown, as the store has it.
+func (p *player) announced() ledger.Announced {
+	p.t.Helper()
+	offer := ledger.Announced{ID: ledger.NewPairID(p.id, rng.Commitment(sha256.Sum256([]byte(unique("offer"))))), Sealed: make([]byte, seal.Size)}
+	return got(p.h.store.Open(p.ctx, p.id, offer, nil)).must(p.t).Announced
+}
+
+// overwrite changes, or removes when change returns nil, a sealed server seed
+// wherever the store keeps it.
+func (h *house) overwrite(sealed []byte, change func([]byte) []byte) {
+	h.t.Helper()
+	ctx, found := context.Background(), 0
+	for _, key := range got(h.client.Keys(ctx, "*").Result()).must(h.t) {
+		if kind := got(h.client.Type(ctx, key).Result()).must(h.t); kind != "hash" {
+			continue
+		}
+		for field, value := range got(h.client.HGetAll(ctx, key).Result()).must(h.t) {
+			if value != string(sealed) {
+				continue
+			}
+			found++
+			if other := change(bytes.Clone(sealed)); other != nil {
+				got(h.client.HSet(ctx, key, field, other).Result()).must(h.t)
+			} else {
+				got(h.client.HDel(ctx, key, field).Result()).must(h.t)
+			}
+		}
+	}
+	if found != 1 {
+		h.t.Fatalf("the sealed server seed stands in %d places", found)
+	}
 }
 
 func (p *player) retire(pair string) (ledger.SeedPair, error) {

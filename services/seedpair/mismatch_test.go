@@ -1,6 +1,7 @@
 package seedpair_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/openoriginals/originals/internal/reason"
@@ -12,9 +13,12 @@ import (
 // damage turns a bit of the stored server seed of a pair.
 func (p *player) damage(pair string) {
 	p.t.Helper()
-	sealed := []byte(got(p.h.client.HGet(p.ctx, p.pairKey(pair), "k").Result()).must(p.t))
+	p.h.overwrite(p.stored(pair).Sealed, flip)
+}
+
+func flip(sealed []byte) []byte {
 	sealed[20] ^= 1
-	got(p.h.client.HSet(p.ctx, p.pairKey(pair), "k", sealed).Result()).must(p.t)
+	return sealed
 }
 
 // otherKeys are seal keys that open nothing of the house.
@@ -35,13 +39,14 @@ func TestCommitmentMismatchTakesNoStake(t *testing.T) {
 		},
 		"another pair's server seed": func(p *player) *house {
 			q := p.h.player()
-			sealed := got(p.h.client.HGet(p.ctx, q.pairKey(q.pair), "k").Result()).must(p.t)
-			got(p.h.client.HSet(p.ctx, p.pairKey(p.pair), "k", sealed).Result()).must(p.t)
+			p.h.overwrite(p.stored(p.pair).Sealed, func([]byte) []byte { return q.stored(q.pair).Sealed })
 			return p.h.process()
 		},
 		"another server seed, sealed for this pair": func(p *player) *house {
-			sealed := got(p.h.keys.Seal(p.pair, p.announcedSeed())).must(p.t)
-			got(p.h.client.HSet(p.ctx, p.pairKey(p.pair), "k", sealed).Result()).must(p.t)
+			next := p.announced()
+			other := got(p.h.keys.Open(string(next.ID), next.Sealed)).must(p.t)
+			sealed := got(p.h.keys.Seal(p.pair, other)).must(p.t)
+			p.h.overwrite(p.stored(p.pair).Sealed, func([]byte) []byte { return sealed })
 			return p.h.process()
 		},
 	} {
@@ -57,8 +62,8 @@ func TestCommitmentMismatchTakesNoStake(t *testing.T) {
 			if p.balance() != balance {
 				t.Errorf("a stake of %d was taken", balance-p.balance())
 			}
-			if n := got(h.client.HGet(p.ctx, p.key(), "n").Result()).must(t); n != "1" {
-				t.Errorf("nonce %s, want 1", n)
+			if n := p.stored(p.pair).Nonce; n != 1 {
+				t.Errorf("nonce %d, want 1", n)
 			}
 			if p.h.logs.FilterMessage(alarm).Len() == 0 {
 				t.Error("no alarm is in the log")
@@ -68,10 +73,10 @@ func TestCommitmentMismatchTakesNoStake(t *testing.T) {
 }
 
 func TestMissingOrShortServerSeed(t *testing.T) {
-	for name, spoil := range map[string]func(*player){
-		"missing": func(p *player) { got(p.h.client.HDel(p.ctx, p.pairKey(p.pair), "k").Result()).must(p.t) },
-		"empty":   func(p *player) { got(p.h.client.HSet(p.ctx, p.pairKey(p.pair), "k", "").Result()).must(p.t) },
-		"short":   func(p *player) { got(p.h.client.HSet(p.ctx, p.pairKey(p.pair), "k", "0123456789").Result()).must(p.t) },
+	for name, spoil := range map[string]func([]byte) []byte{
+		"missing": func([]byte) []byte { return nil },
+		"empty":   func([]byte) []byte { return []byte{} },
+		"short":   func(sealed []byte) []byte { return sealed[:60] },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
@@ -80,13 +85,13 @@ func TestMissingOrShortServerSeed(t *testing.T) {
 				if cached {
 					p.playDice(100)
 				}
-				balance, nonce := p.balance(), got(h.client.HGet(p.ctx, p.key(), "n").Result()).must(t)
-				spoil(p)
+				balance, pair := p.balance(), p.stored(p.pair)
+				h.overwrite(pair.Sealed, spoil)
 				if _, err := p.dice.PlaceBet(p.ctx, p.diceBet(100)); err == nil {
 					t.Error("a bet was taken")
 				}
-				if n := got(h.client.HGet(p.ctx, p.key(), "n").Result()).must(t); n != nonce || p.balance() != balance {
-					t.Errorf("nonce %s, balance %d; want %s and %d", n, p.balance(), nonce, balance)
+				if n := got(h.client.HGet(p.ctx, p.key(), "n").Result()).must(t); n != fmt.Sprint(pair.Nonce) || p.balance() != balance {
+					t.Errorf("nonce %s, balance %d; want %d and %d", n, p.balance(), pair.Nonce, balance)
 				}
 			}
 		})
@@ -115,9 +120,7 @@ func TestPlayerLeavesADamagedPair(t *testing.T) {
 func TestDamagedAnnouncementIsNotActivated(t *testing.T) {
 	h := newHouse(t)
 	p := h.player()
-	sealed := []byte(got(h.client.HGet(p.ctx, p.key(), "k").Result()).must(t))
-	sealed[30] ^= 0x80
-	got(h.client.HSet(p.ctx, p.key(), "k", sealed).Result()).must(t)
+	h.overwrite(p.announced().Sealed, flip)
 	p = p.at(h.process())
 	got(p.pairs.RotateSeedPair(p.ctx, p.rotation())).refused(t, reason.CommitmentMismatch)
 	p.playDice(100) // the active pair is whole
