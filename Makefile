@@ -1,6 +1,6 @@
 # `make` alone lists the targets: each says after ## what it does.
 TOOL := go tool -modfile=scripts/tools.mod
-PURE := ./internal/rng/... ./internal/money/... ./internal/game/... ./internal/bet/... ./internal/rtp/... ./internal/vectors/...
+PURE := ./internal/rng/... ./internal/money/... ./internal/game/... ./internal/foreign/... ./internal/bet/... ./internal/rtp/... ./internal/vectors/...
 WASM_EXEC = $(shell go env GOROOT)/lib/wasm/go_js_wasm_exec
 
 .PHONY: help run build test test-tools test-race test-386 test-wasm soak bench generate lint check-generated

@@ -1,0 +1,107 @@
+package foreign
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/sha3"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"strconv"
+)
+
+// Deriver derives bets one after another. It keeps the state of the last key, since a history is mostly one server seed
+// after another; what it gives never depends on that. The zero Deriver is ready; it belongs to one goroutine.
+type Deriver struct {
+	key     string // the text that mac was keyed with
+	ofBytes bool   // mac is keyed with the decoded bytes of key
+	mac     hash.Hash
+	message []byte
+	base    int // length of the message without its cursor
+	digest  [sha256.Size]byte
+}
+
+// Derive validates a bet and writes its outcome to out. The error is a *game.FieldError.
+func (d *Deriver) Derive(s *Scheme, in *Input, out *Outcome) error {
+	if err := s.Validate(in); err != nil {
+		return err
+	}
+	out.reset()
+	return s.derive(d, in, out)
+}
+
+// Derive derives one bet. The error is a *game.FieldError.
+func Derive(s *Scheme, in Input) (Outcome, error) {
+	var d Deriver
+	var out Outcome
+	err := d.Derive(s, &in, &out)
+	return out, err
+}
+
+// keyText keys the HMAC with the characters of a text, keyBytes with what its hex digits stand for.
+func (d *Deriver) keyText(text string) { d.setKey(text, false) }
+
+func (d *Deriver) keyBytes(digits string) { d.setKey(digits, true) }
+
+func (d *Deriver) setKey(text string, ofBytes bool) {
+	if d.mac != nil && d.key == text && d.ofBytes == ofBytes {
+		return
+	}
+	key := []byte(text)
+	if ofBytes {
+		key = decode(text)
+	}
+	d.key, d.ofBytes, d.mac = text, ofBytes, hmac.New(sha256.New, key)
+}
+
+// start begins a message with clientSeed, a separator and the nonce.
+func (d *Deriver) start(in *Input, separator byte) {
+	d.message = append(d.message[:0], in.ClientSeed...)
+	d.message = append(d.message, separator)
+	d.message = append(d.message, in.Nonce...)
+	d.base = len(d.message)
+}
+
+// at hashes the message with a cursor behind it.
+func (d *Deriver) at(separator byte, cursor uint64) *[sha256.Size]byte {
+	d.message = append(d.message[:d.base], separator)
+	d.message = strconv.AppendUint(d.message, cursor, 10)
+	return d.sum()
+}
+
+// sum hashes the message as it stands.
+func (d *Deriver) sum() *[sha256.Size]byte {
+	d.mac.Reset()
+	_, _ = d.mac.Write(d.message) // a hash never returns an error
+	d.mac.Sum(d.digest[:0])
+	return &d.digest
+}
+
+// hash hashes one message that has no cursor.
+func (d *Deriver) hash(message []byte) *[sha256.Size]byte {
+	d.message = append(d.message[:0], message...)
+	return d.sum()
+}
+
+// word is the i-th of the 8 big-endian words of a digest.
+func word(digest *[sha256.Size]byte, i int) uint32 { return binary.BigEndian.Uint32(digest[4*i:]) }
+
+// scale is floor(w * n / 2^32) for n < 2^32.
+func scale(w uint32, n uint64) uint64 { return uint64(w) * n >> 32 }
+
+// top52 is the integer of the first 13 hex digits of a digest.
+func top52(digest *[sha256.Size]byte) uint64 { return binary.BigEndian.Uint64(digest[:]) >> 12 }
+
+// decode returns the bytes of hex digits that were checked before.
+func decode(digits string) []byte {
+	raw, _ := hex.DecodeString(digits)
+	return raw
+}
+
+func sha256OfText(seed string) string { return hexOf(sha256.Sum256([]byte(seed))) }
+
+func sha256OfBytes(seed string) string { return hexOf(sha256.Sum256(decode(seed))) }
+
+func sha3OfText(seed string) string { return hexOf(sha3.Sum256([]byte(seed))) }
+
+func hexOf(sum [sha256.Size]byte) string { return hex.EncodeToString(sum[:]) }
