@@ -60,7 +60,6 @@ func (b *table) settle(d ledger.Drawn) (ledger.Loaded, error) {
 
 func (b *table) tag() string       { return fmt.Sprintf("{p%d}", b.player.Partition()) }
 func (b *table) playerKey() string { return b.tag() + ":u:" + b.player.String() }
-func (b *table) pairKey() string   { return b.tag() + ":s:" + string(b.pair[3:]) }
 
 func (b *table) do(args ...any) {
 	b.t.Helper()
@@ -95,20 +94,20 @@ func TestMissingSeedRecordIsNotAnEmptySeed(t *testing.T) {
 		return err
 	}
 	for _, short := range []string{"", "k", sealed[1:]} {
-		b.do("hset", b.pairKey(), "k", short)
+		b.do("hset", b.playerKey(), "K", short)
 		b.unchanged("bet on a short server seed", draw)
-		b.do("hset", b.pairKey(), "k", sealed)
+		b.do("hset", b.playerKey(), "K", sealed)
 		b.do("hset", b.playerKey(), "k", short)
 		b.unchanged("rotation to a short server seed", rotate)
 		b.unchanged("look at a short server seed", func() error { _, err := b.Open(ctx, b.player, offer(b.player, "4"), nil); return err })
 		b.do("hset", b.playerKey(), "k", sealed)
 	}
-	b.do("hdel", b.pairKey(), "k")
+	b.do("hdel", b.playerKey(), "K")
 	b.unchanged("bet on no server seed", draw)
-	b.do("hset", b.pairKey(), "k", sealed)
-	b.do("hdel", b.pairKey(), "s")
+	b.do("hset", b.playerKey(), "K", sealed)
+	b.do("hdel", b.playerKey(), "s")
 	b.unchanged("bet on no client seed", draw)
-	b.do("hset", b.pairKey(), "s", "s")
+	b.do("hset", b.playerKey(), "s", "s")
 	if err := draw(); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +140,7 @@ func TestNanPassesTheBalanceTestInsideALuaScript(t *testing.T) {
 
 func TestScriptErrorLeavesNoHalfOfTheWrites(t *testing.T) {
 	server := testenv.Redis(t, testenv.InMemory)
-	for i, kind := range []string{":open", ":r:", ":i:", ":s:", ":u:", ":o:"} {
+	for i, kind := range []string{":open", ":r:", ":i:", ":u:", ":o:"} {
 		b := newTable(t, server.URL(), fmt.Sprint("player-", i))
 		drawn, err := b.Draw(ctx, b.bet())
 		if err != nil {

@@ -62,7 +62,7 @@ func parseAccount(partition int, r reply) (a ledger.Account, err error) {
 	if a.Balances, err = parseBalances(player); err != nil {
 		return ledger.Account{}, err
 	}
-	if a.Active, err = optionalPair(partition, r.fields(2)); err != nil {
+	if a.Active, err = optionalPair(partition, r.pair(2)); err != nil {
 		return ledger.Account{}, err
 	}
 	return a, nil
@@ -120,10 +120,10 @@ func (s *Store) Rotate(ctx context.Context, q ledger.Rotation) (ledger.Rotated, 
 }
 
 func parseRotated(partition int, r reply) (a ledger.Rotated, err error) {
-	if a.Previous, err = optionalPair(partition, r.fields(1)); err != nil {
+	if a.Previous, err = optionalPair(partition, r.pair(1)); err != nil {
 		return ledger.Rotated{}, err
 	}
-	if a.Active, err = parsePair(partition, r.fields(2)); err != nil {
+	if a.Active, err = parsePair(partition, r.pair(2)); err != nil {
 		return ledger.Rotated{}, err
 	}
 	if a.Announced, err = parseAnnounced(partition, r.text(3), r.text(4)); err != nil {
@@ -155,7 +155,7 @@ func (s *Store) Retire(ctx context.Context, p ledger.Player, pair ledger.PairID,
 	}
 	switch r.word() {
 	case "OK":
-		return parsePair(p.Partition(), r.fields(1))
+		return parsePair(p.Partition(), r.pair(1))
 	case "NOPAIR":
 		return ledger.SeedPair{}, ledger.ErrNoPair
 	case "OPEN":
@@ -181,7 +181,7 @@ func (s *Store) SeedPair(ctx context.Context, id ledger.PairID) (ledger.SeedPair
 	}
 	switch r.word() {
 	case "OK":
-		return parsePair(id.Partition(), r.fields(1))
+		return parsePair(id.Partition(), r.pair(1))
 	case "NOTFOUND":
 		return ledger.SeedPair{}, ledger.ErrNotFound
 	}
@@ -211,7 +211,7 @@ func (s *Store) SeedPairs(ctx context.Context, p ledger.Player, from ledger.Pair
 	list := r.list(1)
 	pairs := make([]ledger.SeedPair, len(list))
 	for i := range list {
-		if pairs[i], err = parsePair(p.Partition(), list.fields(i)); err != nil {
+		if pairs[i], err = parsePair(p.Partition(), list.pair(i)); err != nil {
 			return nil, err
 		}
 	}

@@ -44,6 +44,22 @@ func (r reply) fields(i int) map[string]string {
 	return m
 }
 
+// pairNames are the fields of a pair in the order of show_pair in prelude.lua,
+// which says what they hold.
+var pairNames = [...]string{"id", "u", "k", "s", "p", "q", "o", "c", "n", "e", "v", "d"}
+
+// pair reads a pair; it is empty where there is none.
+func (r reply) pair(i int) map[string]string {
+	list := r.list(i)
+	m := make(map[string]string, len(pairNames))
+	for j := range list {
+		if j < len(pairNames) {
+			m[pairNames[j]] = list.text(j)
+		}
+	}
+	return m
+}
+
 // unexpected is the error for a word that the script has no reason to say.
 func (r reply) unexpected(sc *script) error {
 	return fmt.Errorf("redisledger: %s: %w: %q", sc.name, errReply, r.word())
@@ -63,7 +79,7 @@ func changed(letter string) error {
 	return &ledger.ChangedError{Cause: cause}
 }
 
-// parsePair reads the fields of a pair, which prelude.lua lists.
+// parsePair reads the fields of a pair.
 func parsePair(partition int, f map[string]string) (ledger.SeedPair, error) {
 	p, err := pairFields(partition, f)
 	if err != nil {
@@ -187,7 +203,7 @@ func parseBalances(f map[string]string) (map[money.Currency]money.Units, error) 
 
 // parseLoaded reads the answer of every script that ends with a round.
 func parseLoaded(partition int, r reply) (ledger.Loaded, error) {
-	pair, err := parsePair(partition, r.fields(6))
+	pair, err := parsePair(partition, r.pair(6))
 	if err != nil {
 		return ledger.Loaded{}, err
 	}

@@ -3,6 +3,7 @@ package redisledger_test
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,15 @@ func (b *table) evaluations(t *testing.T) string {
 		}
 	}
 	return "0"
+}
+
+// connect opens this many connections and leaves them idle.
+func (b *table) connect(count int) {
+	var wg sync.WaitGroup
+	for range count {
+		wg.Go(func() { b.redis.BLPop(ctx, 300*time.Millisecond, b.tag()+":nothing") })
+	}
+	wg.Wait()
 }
 
 func TestDriverRepeatsNothingAfterAReadTimeout(t *testing.T) {
@@ -51,6 +61,7 @@ func TestDriverRepeatsNothingAfterAReadTimeout(t *testing.T) {
 			if _, err := b.Draw(ctx, b.bet()); err != nil { // the script is known from here on
 				t.Fatal(err)
 			}
+			b.connect(8) // so that a repeat would find a connection on which nothing is left but to send it
 			b.do("config", "resetstat")
 			server.Pause()
 			_, err := b.Draw(ctx, d)

@@ -27,7 +27,7 @@ func (s *Store) Draw(ctx context.Context, d ledger.Draw) (ledger.Drawn, error) {
 	if d.Bet.Game == bet.Roulette {
 		chips = d.Bet.AppendBinary(nil)
 	}
-	r, err := s.run(ctx, drawScript, []string{playerKey(d.Player), pairKey(d.Pair)},
+	r, err := s.run(ctx, drawScript, []string{playerKey(d.Player)},
 		short(d.Pair), d.Player.String(), field, spread, record, content, int64(d.Stake), int64(d.WorstCase),
 		string(d.Currency), chips, flag(d.Bet.Game == bet.Mines), flag(d.Refusal != nil))
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Store) Advance(ctx context.Context, p ledger.Player, id ledger.RoundID,
 	if len(picks) == 0 {
 		return ledger.Loaded{}, errors.New("redisledger: advance without a pick")
 	}
-	r, err := s.run(ctx, advanceScript, []string{playerKey(p), pairKey(id.Pair)},
+	r, err := s.run(ctx, advanceScript, []string{playerKey(p)},
 		short(id.Pair), p.String(), nonceText(id.Nonce), picks)
 	if err != nil {
 		return ledger.Loaded{}, err
@@ -121,7 +121,7 @@ func (s *Store) Settle(ctx context.Context, q ledger.Settlement) (ledger.Loaded,
 	}
 	partition := q.Player.Partition()
 	r, err := s.run(ctx, settleScript,
-		[]string{playerKey(q.Player), pairKey(q.Round.Pair), outboxKey(q.Player.Operator, partition)},
+		[]string{playerKey(q.Player), outboxKey(q.Player.Operator, partition)},
 		short(q.Round.Pair), q.Player.String(), nonceText(q.Round.Nonce), string(q.Currency),
 		appendCurrency(nil, q.Currency), uint8(q.State), int64(q.Payout), append7(nil, q.Payout),
 		int64(q.WorstCase), q.Before, q.Picks, slot)

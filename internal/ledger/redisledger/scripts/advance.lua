@@ -1,8 +1,8 @@
--- KEYS player, pair; ARGV the pair's id, player's name, nonce, picks.
+-- KEYS player; ARGV the pair's id, player's name, nonce, picks.
 -- -> a round | NOTFOUND | PICKS | INTERRUPTED
 local id, name, nonce, picks = unpack(ARGV)
 local h = read(KEYS[1])
-local p = h and read_pair(id, h)
+local p = h and read_pair(id, h, name)
 if not p or p.u ~= name then return {'NOTFOUND'} end
 local record, stored, chips = read_round(id, tonumber(nonce))
 if not record then return {'NOTFOUND'} end

@@ -1,4 +1,4 @@
--- KEYS player, pair; ARGV the pair's id, player's name, digest of the bet's id,
+-- KEYS player; ARGV the pair's id, player's name, digest of the bet's id,
 -- its first four bytes as a number, record, its content, stake, worst case,
 -- currency, chips, '1' for mines, '1' to refuse.
 -- -> a round | NOPAIR | CHANGED cause nonce | REUSED nonce | OPEN pair nonce nonce
@@ -7,7 +7,7 @@ local id, name, digest, spread, record, content, stake, worst, currency, chips, 
 stake, worst, spread = tonumber(stake), tonumber(worst), tonumber(spread)
 
 local h = read(KEYS[1])
-local p = h and read_pair(id, h)
+local p = h and read_pair(id, h, name)
 if not p or p.u ~= name then return {'NOPAIR'} end
 local nonce = units(p.n)
 if not nonce then return broken('pair without a nonce') end
@@ -40,8 +40,8 @@ if not life then return broken('no master_replid') end
 if h.f ~= life then return {'CHANGED', 'T', p.n} end
 if #(p.k or '') < SEALED or not p.s then return broken('server seed') end
 if nonce > 4294967294 then
+  if not read_active(h, name) then return broken('active pair') end
   end_pair(p, 'X', now())
-  call('HDEL', KEYS[1], 'n')
   return {'CHANGED', 'X', p.n}
 end
 if mines == '1' and h.m then
@@ -65,11 +65,10 @@ call('ZADD', tag .. ':open', int(ms), id .. '-' .. text)
 call('HSET', bucket('r', id, nonce), field, record)
 if chips ~= '' then call('HSET', bucket('c', id, nonce), field, chips) end
 call('HSET', level_key(level), digest, text)
-call('HSET', KEYS[2], 'o', p.o)
 if mines == '1' then
-  call('HSET', KEYS[1], 'n', p.n, 'b' .. currency, balance, 'x' .. currency, int(exposure + worst),
+  call('HSET', KEYS[1], 'n', p.n, 'o', p.o, 'b' .. currency, balance, 'x' .. currency, int(exposure + worst),
     'm', id .. '-' .. text .. '-' .. life)
 else
-  call('HSET', KEYS[1], 'n', p.n, 'b' .. currency, balance, 'x' .. currency, int(exposure + worst))
+  call('HSET', KEYS[1], 'n', p.n, 'o', p.o, 'b' .. currency, balance, 'x' .. currency, int(exposure + worst))
 end
 return answer(nonce, record, '', chips, {'b' .. currency, balance}, p)

@@ -6,35 +6,24 @@ local life = fence()
 if not life then return broken('no master_replid') end
 
 local h = read(KEYS[1])
-if h and h.f == life then
-  if #(h.k or '') < SEALED then return broken('announced server seed') end
-  if not h.n then return {'OK', show(h), {}} end
-  local p = read_pair(h.l, h)
-  if not p or p.e or #(p.k or '') < SEALED then return broken('active pair') end
-  return {'OK', show(h), show(p)}
-end
-
-if call('EXISTS', pair_key(offer)) == 1 or (h and h.c == offer) then return broken('offer was announced before') end
-
 if not h then
+  if call('EXISTS', pair_key(offer)) == 1 then return broken('offer was announced before') end
   h = {c = offer, k = sealed, f = life}
   for i = 4, #ARGV, 2 do h['b' .. ARGV[i]] = ARGV[i + 1] end
   call('HSET', KEYS[1], unpack(show(h)))
   return {'OK', show(h), {}}
 end
 
+if #(h.k or '') < SEALED then return broken('announced server seed') end
+local active = h.n and read_active(h, name)
+if h.n and not active then return broken('active pair') end
+if h.f == life then return {'OK', show(h), active and show_pair(active) or {}} end
+
 -- The store was replaced: neither pair is used again, since the lost writes may
 -- hold bets on the one and a rotation to the other.
-if #(h.k or '') < SEALED then return broken('announced server seed') end
-local active = h.n and read_pair(h.l, h)
-if h.n and (not active or active.e) then return broken('active pair') end
+if offer == h.c or call('EXISTS', pair_key(offer), pair_key(h.c)) > 0 then return broken('offer was announced before') end
 local ms = now()
-
-if active then
-  end_pair(active, 'T', ms)
-  call('HDEL', KEYS[1], 'n')
-  h.n = nil
-end
+if active then end_pair(active, 'T', ms) end
 local unused = {u = name, k = h.k, e = 'T', n = '0', c = int(ms), v = int(ms), p = h.l}
 call('HSET', pair_key(h.c), unpack(show(unused)))
 h.l, h.c, h.k, h.f = h.c, offer, sealed, life

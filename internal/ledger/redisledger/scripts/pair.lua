@@ -1,7 +1,7 @@
 -- KEYS pair; ARGV the pair's id.
 -- -> {'OK', pair} | NOTFOUND
-local p = read(KEYS[1])
-if not p then return {'NOTFOUND'} end
-local h = read(tag .. ':u:' .. p.u)
+local name = call('HGET', KEYS[1], 'u')
+if not name then return {'NOTFOUND'} end
+local h = read(tag .. ':u:' .. name)
 if not h then return broken('pair without a player') end
-return {'OK', show(read_pair(ARGV[1], h))}
+return {'OK', show_pair(read_pair(ARGV[1], h, name))}

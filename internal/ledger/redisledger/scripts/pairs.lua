@@ -7,9 +7,9 @@ if id == '' then id = h.l end
 
 local list = {}
 while id and #list < count do
-  local p = read_pair(id, h)
+  local p = read_pair(id, h, name)
   if not p or p.u ~= name then return {'NOTFOUND'} end
-  list[#list + 1] = show(p)
+  list[#list + 1] = show_pair(p)
   id = p.p
 end
 return {'OK', list}

@@ -24,7 +24,9 @@ end
 -- fence names the life of the store that runs this script. It changes with
 -- every restart and promotion, and with them every write may be lost.
 local function fence()
-  return call('INFO', 'replication'):match('master_replid:(%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x)')
+  local text = call('INFO', 'replication')
+  local _, at = text:find('master_replid:', 1, true)
+  return at and text:match('^%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x', at + 1)
 end
 
 local function now()
@@ -50,30 +52,48 @@ local function show(t)
   return flat
 end
 
--- pair_key is where the record of a seed pair is:
---   u player, k sealed server seed, s client seed (none: it ended unused),
---   p pair before, q pair announced when it was activated, o open nonces ",5,6,",
---   c created; and once it ended: e why, n nonce of the bet that never came,
---   v revealed, d detail.
+-- A player, u:, is
+--   c announced pair, k its sealed server seed, f fence under which both pairs
+--   were made, l newest pair that has a record, m open mines round, with its
+--   fence, b.. a balance, x.. what open rounds in it may pay at worst;
+-- and while the pair l is active:
+--   n next nonce, K sealed server seed, s client seed, p pair before, t created,
+--   o open nonces ",5,6,".
+-- A pair, s:, is u player; and, once it ended, k sealed server seed, s client
+-- seed (none: it ended unused), p pair before, q pair announced when it was
+-- activated, o open nonces, c created, e why it ended, n nonce of the bet that
+-- never came, v revealed, d detail.
 local function pair_key(id) return tag .. ':s:' .. id end
 
--- read_pair adds what the pair's own record does not hold: its id, and, while
--- it is active, the next nonce, which is kept with the player h.
-local function read_pair(id, h)
+-- read_pair returns a pair of the player h, whose name is u, with the fields of
+-- a pair wherever they are kept.
+local function read_pair(id, h, u)
+  if h.n and h.l == id then
+    return {id = id, u = u, k = h.K, s = h.s, p = h.p, q = h.c, o = h.o ~= '' and h.o or nil, c = h.t, n = h.n}
+  end
   local p = read(pair_key(id))
-  if not p then return nil end
-  p.id = id
-  if not p.e then p.n = h and h.l == id and h.n end
+  if p then p.id = id end
   return p
 end
 
--- end_pair writes that p ended, and reveals it unless a round of it is open.
-local function end_pair(p, cause, ms)
-  p.e = cause
-  if p.o then
-    call('HSET', pair_key(p.id), 'e', cause, 'n', p.n)
-  else
-    p.v = int(ms)
-    call('HSET', pair_key(p.id), 'e', cause, 'n', p.n, 'v', p.v)
+local function show_pair(p)
+  return {p.id, p.u, p.k or '', p.s or '', p.p or '', p.q or '', p.o or '', p.c or '', p.n or '', p.e or '', p.v or '', p.d or ''}
+end
+
+-- read_active returns the active pair if all of it is there, else nil.
+local function read_active(h, u)
+  local p = read_pair(h.l, h, u)
+  if p and units(p.n) and p.s and #(p.k or '') >= SEALED and call('HGET', pair_key(p.id), 'u') == u then return p end
+end
+
+-- end_pair gives the active pair of KEYS[1] a record of its own, and reveals it
+-- unless a round of it is open.
+local function end_pair(p, cause, ms, detail)
+  p.e, p.d, p.v = cause, detail, not p.o and int(ms) or nil
+  local record = {}
+  for k, v in pairs(p) do
+    if k ~= 'id' then record[k] = v end
   end
+  call('HSET', pair_key(p.id), unpack(show(record)))
+  call('HDEL', KEYS[1], 'n', 'K', 's', 'p', 't', 'o')
 end

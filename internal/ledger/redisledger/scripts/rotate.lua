@@ -7,12 +7,12 @@ local h = read(KEYS[1])
 if not h then return {'NOPAIR'} end
 
 local function before(p)
-  local previous = p.p and read_pair(p.p, h)
-  return previous and show(previous) or {}
+  local previous = p.p and read_pair(p.p, h, name)
+  return previous and show_pair(previous) or {}
 end
 
 if id ~= h.c then
-  local p = read_pair(id, h)
+  local p = read_pair(id, h, name)
   if not p or p.u ~= name then return {'NOPAIR'} end
   if not p.s then return {'CHANGED', p.e} end
   if p.s ~= client_seed then
@@ -20,17 +20,17 @@ if id ~= h.c then
     return {'STALE'}
   end
   local key = h.k
-  if p.q ~= h.c then key = call('HGET', pair_key(p.q), 'k') end
-  if not key or #key < SEALED then return broken('announced server seed') end
-  return {'OK', before(p), show(p), p.q, key}
+  if p.q ~= h.c then key = (read_pair(p.q, h, name) or {}).k end
+  if #(key or '') < SEALED then return broken('announced server seed') end
+  return {'OK', before(p), show_pair(p), p.q, key}
 end
 
 local life = fence()
 if not life then return broken('no master_replid') end
 if h.f ~= life then return {'CHANGED', 'T'} end
 if call('SISMEMBER', KEYS[2], digest) == 1 then return {'USED'} end
-local old = h.n and read_pair(h.l, h)
-if h.n and (not old or old.e) then return broken('active pair') end
+local old = h.n and read_active(h, name)
+if h.n and not old then return broken('active pair') end
 if old and h.m then
   local pair, nonce = h.m:match('^(%w+)-(%d+)')
   if pair == h.l then return {'OPEN', pair, nonce} end
@@ -39,10 +39,10 @@ if #(h.k or '') < SEALED then return broken('announced server seed') end
 if offer == id or call('EXISTS', pair_key(offer), pair_key(id)) > 0 then return broken('offer was announced before') end
 
 local ms = now()
-local p = {u = name, k = h.k, s = client_seed, q = offer, c = int(ms), p = h.l}
+local p = {id = id, u = name, k = h.k, s = client_seed, p = h.l, q = offer, c = int(ms), n = '0'}
 call('SADD', KEYS[2], digest)
 if old then end_pair(old, 'R', ms) end
-call('HSET', pair_key(id), unpack(show(p)))
-call('HSET', KEYS[1], 'l', id, 'n', '0', 'c', offer, 'k', sealed)
-p.id, p.n = id, '0'
-return {'OK', before(p), show(p), offer, sealed}
+call('HSET', pair_key(id), 'u', name)
+call('HSET', KEYS[1], 'l', id, 'n', p.n, 'K', p.k, 's', p.s, 't', p.c, 'c', offer, 'k', sealed)
+if p.p then call('HSET', KEYS[1], 'p', p.p) end
+return {'OK', old and show_pair(old) or before(p), show_pair(p), offer, sealed}

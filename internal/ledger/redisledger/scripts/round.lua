@@ -37,5 +37,5 @@ end
 
 -- Every answer with a round has this form.
 local function answer(nonce, record, picks, chips, balances, p)
-  return {'OK', int(nonce), record, picks, chips, balances, show(p)}
+  return {'OK', int(nonce), record, picks, chips, balances, show_pair(p)}
 end

@@ -1,4 +1,4 @@
--- KEYS player, pair, outbox; ARGV the pair's id, player's name, nonce, currency,
+-- KEYS player, outbox; ARGV the pair's id, player's name, nonce, currency,
 -- the currency as records hold it, state, payout, its 7 bytes, worst case, picks
 -- before, picks, slot of the outbox.
 -- -> a round | NOTFOUND | PICKS | INTERRUPTED
@@ -6,7 +6,7 @@ local id, name, nonce, currency, packed, ended, payout, payout7, worst, before, 
 ended, payout, worst = tonumber(ended), tonumber(payout), tonumber(worst)
 local n = tonumber(nonce)
 local h = read(KEYS[1])
-local p = h and read_pair(id, h)
+local p = h and read_pair(id, h, name)
 if not p or p.u ~= name then return {'NOTFOUND'} end
 local record, stored, chips = read_round(id, n)
 if not record then return {'NOTFOUND'} end
@@ -29,7 +29,7 @@ if payout > worst or exposure < worst or balance + payout > MAX_UNITS then retur
 local from, to = (p.o or ''):find(',' .. nonce .. ',', 1, true)
 if not from then return broken('round is not among the open ones') end
 if mines and (h.m or ''):match('^%w+-%d+') ~= id .. '-' .. nonce then return broken('open mines round') end
-local sequence = units(call('GET', KEYS[3]) or '0')
+local sequence = units(call('GET', KEYS[2]) or '0')
 if not sequence then return broken('outbox') end
 
 local ms = now()
@@ -40,11 +40,11 @@ balance = int(balance + payout)
 
 -- The outbox: slots of 16 bytes, 255 to a block, so that the place of a slot is
 -- its sequence. A block is made at its full size, which is allocated exactly.
-local block = KEYS[3] .. ':' .. int(math.floor(sequence / 255))
+local block = KEYS[2] .. ':' .. int(math.floor(sequence / 255))
 local offset = sequence % 255 * 16
 if offset == 0 then call('SETRANGE', block, 4079, '\0') end
 call('SETRANGE', block, int(offset), slot)
-call('SET', KEYS[3], int(sequence + 1))
+call('SET', KEYS[2], int(sequence + 1))
 
 call('ZREM', tag .. ':open', id .. '-' .. nonce)
 if picks ~= before then
@@ -52,17 +52,18 @@ if picks ~= before then
 else
   call('HSET', bucket('r', id, n), field, record)
 end
-if open ~= ',' then
-  p.o = open
-  call('HSET', KEYS[2], 'o', open)
+p.o = open ~= ',' and open or nil
+if not p.e then
+  call('HSET', KEYS[1], b, balance, x, int(exposure - worst), 'o', p.o or '')
 else
-  p.o = nil
-  call('HDEL', KEYS[2], 'o')
-  if p.e then
+  call('HSET', KEYS[1], b, balance, x, int(exposure - worst))
+  if p.o then
+    call('HSET', pair_key(id), 'o', p.o)
+  else
     p.v = int(ms)
-    call('HSET', KEYS[2], 'v', p.v)
+    call('HDEL', pair_key(id), 'o')
+    call('HSET', pair_key(id), 'v', p.v)
   end
 end
-call('HSET', KEYS[1], b, balance, x, int(exposure - worst))
 if mines then call('HDEL', KEYS[1], 'm') end
 return answer(n, record, picks, chips, {b, balance}, p)
