@@ -126,7 +126,7 @@ func (f *fenced) wantReplaced(pair string) string {
 	request := b.request.(*originalsv1.DiceServicePlaceBetRequest)
 	request.SeedPairId = pair
 	_, err := f.insist(f.ctx, b.path, request, new(originalsv1.Round))
-	told := metadata(err)
+	told := toldOf(err)
 	if testenv.Refused(err) != reason.SeedPairChanged || told["cause"] != "STORE_REPLACED" || told["seedPairId"] != "" {
 		f.Fatalf("bet on %s: %v, want SEED_PAIR_CHANGED by STORE_REPLACED without an active pair", pair, err)
 	}
@@ -196,7 +196,7 @@ func (f *fenced) wantNoRotation(commitment string) {
 	f.Helper()
 	request := &originalsv1.RotateSeedPairRequest{ClientSeed: newClientSeed(), NextCommitment: commitment}
 	_, err := f.insist(f.ctx, "/v1/seed-pair:rotate", request, new(originalsv1.RotateSeedPairResponse))
-	if testenv.Refused(err) != reason.SeedPairChanged || metadata(err)["nextCommitment"] == "" {
+	if testenv.Refused(err) != reason.SeedPairChanged || toldOf(err)["nextCommitment"] == "" {
 		f.Errorf("rotation to %s: %v, want SEED_PAIR_CHANGED with the next commitment", commitment, err)
 	}
 }

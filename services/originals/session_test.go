@@ -89,7 +89,7 @@ func (s *session) rotate(ctx context.Context) {
 		return // another rotation was first, or the store was replaced
 	case reason.RoundOpen:
 		s.count("rotation refused")
-		s.finishMines(ctx, metadata(err)["roundId"])
+		s.finishMines(ctx, toldOf(err)["roundId"])
 		return
 	}
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *session) checkReveal(ctx context.Context, pair *originalsv1.SeedPair) {
 	}
 }
 
-func metadata(err error) map[string]string {
+func toldOf(err error) map[string]string {
 	if r, ok := err.(*testenv.Refusal); ok {
 		return r.Metadata
 	}
@@ -178,12 +178,12 @@ func (s *session) place(ctx context.Context, b wager) *originalsv1.Round {
 	switch testenv.Refused(err) {
 	case reason.SeedPairChanged:
 		s.count("pair changed")
-		s.adopt(ctx, metadata(err))
+		s.adopt(ctx, toldOf(err))
 	case reason.SeedPairRequired:
 		s.rotate(ctx)
 	case reason.RoundOpen:
 		s.count("round open")
-		s.finishMines(ctx, metadata(err)["roundId"])
+		s.finishMines(ctx, toldOf(err)["roundId"])
 	default:
 		s.fault("bet %s: %v", b.key(), err)
 	}

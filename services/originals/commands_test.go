@@ -1,0 +1,199 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/openoriginals/originals/internal/testenv"
+)
+
+// wantRun runs the program and wants its exit status, and words in what it
+// prints and in its errors.
+func wantRun(t *testing.T, status int, out, errs string, env []string, args ...string) string {
+	t.Helper()
+	gotStatus, gotOut, gotErrs := testenv.Run(t, env, args...)
+	if gotStatus != status || !strings.Contains(gotOut, out) || !strings.Contains(gotErrs, errs) {
+		t.Errorf("originals %q with %q: status %d, want %d with %q and %q\n%s%s",
+			args, env, gotStatus, status, out, errs, gotOut, gotErrs)
+	}
+	return gotOut
+}
+
+func TestMisspeltFlagOrVariableIsRefused(t *testing.T) {
+	for _, args := range [][]string{
+		{"--htpt", "127.0.0.1:0"}, {"serv"}, {"--http", "127.0.0.1:0", "now"},
+		{"serve", "--role", "dice", "--frobnicate"}, {"demo", "--bets", "3"}, {"demo", "twice"}, {"token", "--subjct", "alice"},
+	} {
+		if status, out, errs := testenv.Run(t, nil, args...); status != 2 || errs == "" {
+			t.Errorf("originals %q: status %d, want 2 and an error\n%s%s", args, status, out, errs)
+		}
+	}
+	wantRun(t, 2, "", "ORIGINALS_HTPT", []string{"ORIGINALS_HTPT=127.0.0.1:0"}, "config")
+	wantRun(t, 2, "", "ORIGINALS_", []string{"ORIGINALS_=x"}, "config")
+	wantRun(t, 0, "", "", []string{"ORIGINALS_HTTP=127.0.0.1:0", "ORIGINALSX=1"}, "config")
+}
+
+// TestSettingsThatCannotBeMeant wants a process refused before it listens.
+func TestSettingsThatCannotBeMeant(t *testing.T) {
+	dir := t.TempDir()
+	key := filepath.Join(dir, "dev.key")
+	seal := filepath.Join(dir, "seal.key")
+	if err := os.WriteFile(seal, []byte(strings.Repeat("ab", 32)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	short := filepath.Join(dir, "short.key")
+	if err := os.WriteFile(short, []byte("abab\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nowhere := "redis://" + testenv.FreeAddr(t)
+	for _, row := range []struct {
+		errs string
+		args []string
+	}{
+		{"--redis needs --seal-key-file", []string{"--redis", nowhere, "--dev-key", key}},
+		{"--redis needs --config with an operator, or --dev-key", []string{"--redis", nowhere, "--seal-key-file", seal}},
+		{"redis", []string{"--redis", nowhere, "--seal-key-file", seal, "--dev-key", key}},
+		{"short.key", []string{"--redis", nowhere, "--seal-key-file", short, "--dev-key", key}},
+		{"missing.yaml", []string{"--config", filepath.Join(dir, "missing.yaml")}},
+		{"--demo-balance", []string{"--demo-balance", "-5"}},
+		{"--mines-expiry", []string{"--mines-expiry", "1s"}},
+		{"--log-level", []string{"--log-level", "loud"}},
+		{"unknown role", []string{"serve", "--role", "gateway,poker"}},
+		{"stands twice", []string{"serve", "--role", "dice,dice"}},
+		{"--peers", []string{"serve", "--role", "dice", "--dev-key", key, "--peers", "seedpair"}},
+		{"the address of the role seedpair is missing", []string{"serve", "--role", "dice", "--dev-key", key}},
+		{"by mutual TLS alone", []string{"serve", "--role", "dice", "--dev-key", key, "--peers", "seedpair=127.0.0.1:1"}},
+		{"by mutual TLS alone", []string{"serve", "--role", "seedpair", "--internal", "127.0.0.1:0", "--dev-key", key}},
+		{"belong to the role seedpair", []string{"serve", "--role", "dice", "--dev-key", key, "--redis", nowhere}},
+		{"--config with an operator or --dev-key is needed", []string{"serve", "--role", "dice"}},
+	} {
+		wantRun(t, 2, "", row.errs, nil, append(slices.Clone(row.args), "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")...)
+	}
+}
+
+// TestEvictionDeletesSeeds wants a store refused that may evict keys.
+func TestEvictionDeletesSeeds(t *testing.T) {
+	redis := testenv.Redis(t, testenv.Args("--maxmemory-policy", "allkeys-lru"))
+	site := newSite(t, redis.URL())
+	args := append(site.storeFlags(), "--dev-key", site.devKey, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+	wantRun(t, 2, "", "noeviction", nil, args...)
+}
+
+func TestDemoPlaysAndProves(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "evidence.json")
+	out := wantRun(t, 0, "VERIFIED", "", nil, "demo", "--rounds", "3", "--evidence", file)
+	kept := regexp.MustCompile(`The house commits: +([0-9a-f]{64})`).FindStringSubmatch(out)
+	if kept == nil || !regexp.MustCompile(`(?m)^ +all +12 .* 12 *$`).MatchString(out) {
+		t.Fatalf("demo printed:\n%s", out)
+	}
+	wantRun(t, 0, "VERIFIED", "", nil, "verify", "--evidence", file, "--commitment", kept[1], "--last-nonce", "11")
+	wantRun(t, 1, "", "", nil, "verify", "--evidence", file, "--commitment", strings.Repeat("0", 64))
+	wantRun(t, 2, "", "--rounds", nil, "demo", "--rounds", "0")
+	wantRun(t, 2, "", "--token", nil, "demo", "--url", "http://127.0.0.1:1")
+}
+
+// TestDemoAgainstARunningGateway plays with a token of the command for it.
+func TestDemoAgainstARunningGateway(t *testing.T) {
+	site := newSite(t, testenv.Redis(t).URL())
+	p := site.oneProcess()
+	token := strings.TrimSpace(wantRun(t, 0, ".", "", nil, "token", "--dev-key", site.devKey, "--subject", "demo-player"))
+	wantRun(t, 0, "VERIFIED", "", nil, "demo", "--rounds", "2", "--url", p.URL(), "--token", token)
+	support := strings.TrimSpace(wantRun(t, 0, ".", "", nil, "token", "--dev-key", site.devKey, "--subject", "bob", "--role", "support"))
+	wantRun(t, 2, "", "ROLE_REQUIRED", nil, "demo", "--url", p.URL(), "--token", support)
+}
+
+func TestTokenCommand(t *testing.T) {
+	key := filepath.Join(t.TempDir(), "dev.key")
+	token := wantRun(t, 0, ".", "", nil, "token", "--dev-key", key, "--subject", "alice", "--operator", "north")
+	if strings.Count(token, ".") != 2 || strings.Count(token, "\n") != 1 {
+		t.Errorf("token %q", token)
+	}
+	info, err := os.Stat(key)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("key file: %v, %v", info, err)
+	}
+	wantRun(t, 0, ".", "", []string{"ORIGINALS_DEV_KEY=" + key}, "token", "--subject", "alice")
+	wantRun(t, 2, "", "north", nil, "token", "--dev-key", key, "--subject", "alice", "--operator", "south")
+	wantRun(t, 2, "", "", nil, "token", "--dev-key", key, "--subject", "alice", "--role", "king")
+	wantRun(t, 2, "", "--ttl", nil, "token", "--dev-key", key, "--subject", "alice", "--ttl", "-1s")
+	wantRun(t, 2, "", "", nil, "token", "--dev-key", key, "--subject", "a b")
+	wantRun(t, 2, "", "subject", nil, "token", "--dev-key", key)
+}
+
+// TestConfigCommandPrintsWhatServes starts a process with the example.
+func TestConfigCommandPrintsWhatServes(t *testing.T) {
+	example := wantRun(t, 0, "currencies", "", nil, "config")
+	dir := t.TempDir()
+	file := filepath.Join(dir, "house.yaml")
+	if err := os.WriteFile(file, []byte(example+"\nunknown: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantRun(t, 2, "", "unknown", nil, "--config", file, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+}
+
+func TestCertificatesCommand(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tls")
+	out := wantRun(t, 0, "dice+limbo.pem", "", nil, "certificates", "--dir", dir, "--role", "gateway", "--role", "dice,limbo", "--host", "games.internal")
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 2 {
+		t.Errorf("two certificates were asked for, and told of as %q", lines)
+	}
+	for _, name := range []string{"ca.pem", "gateway.pem", "gateway.key", "dice+limbo.pem", "dice+limbo.key"} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || strings.HasSuffix(name, ".key") && info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "ca.pem"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRun(t, 0, "seedpair.pem", "", nil, "certificates", "--dir", dir, "--role", "seedpair")
+	if after, err := os.ReadFile(filepath.Join(dir, "ca.pem")); err != nil || string(after) != string(before) {
+		t.Errorf("the authority was made anew: %v", err)
+	}
+	wantRun(t, 2, "", "unknown role", nil, "certificates", "--dir", dir, "--role", "dice,poker")
+	wantRun(t, 2, "", "role", nil, "certificates", "--dir", dir)
+}
+
+// TestTheGreetingCanBePasted executes, as a shell does, what `originals` prints
+// at its start.
+func TestTheGreetingCanBePasted(t *testing.T) {
+	p := testenv.Serve(t, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+	p.AwaitReady(p.URL())
+	greeting := p.Stdout()
+	for _, words := range []string{"embedded store is for trying out: it keeps nothing", "gRPC, the same services", "player bob"} {
+		if !strings.Contains(greeting, words) {
+			t.Errorf("the greeting does not say %q:\n%s", words, greeting)
+		}
+	}
+	_, paste, found := strings.Cut(greeting, "(paste all of it):\n")
+	if paste, _, found = strings.Cut(paste, "Or watch"); !found {
+		t.Fatalf("nothing to paste in:\n%s", greeting)
+	}
+	out, err := exec.Command("bash", "-euc", paste).Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", paste, err, out)
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	var answers []map[string]any
+	for decoder.More() {
+		var answer map[string]any
+		if err := decoder.Decode(&answer); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		answers = append(answers, answer)
+	}
+	if len(answers) != 3 || answers[0]["nextCommitment"] == nil || answers[1]["active"] == nil || answers[2]["state"] != "SETTLED" {
+		t.Errorf("the pasted lines answered %s", out)
+	}
+	p.Terminate()
+	if status := p.Wait(); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+}
