@@ -12,32 +12,47 @@ cd "$(dirname "$0")/.."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-# Bulk verification takes whole documents of 200,000 rounds: a count that they
-# divide makes its time per round exact.
-rounds=1000000x
-
+# bench TIME COUNT PACKAGE... runs the benchmarks of the packages that were
+# asked for.
 bench() {
-  local time=$1
-  shift
-  go test -p 1 -run '^$' -bench . -benchmem -count "${BENCH_COUNT:-3}" -benchtime "$time" -timeout 60m "$@" |
+  local time=$1 count=$2 chosen=()
+  shift 2
+  for package in "$@"; do
+    if grep -qxF "$package" <<<"$packages"; then chosen+=("$package"); fi
+  done
+  [ ${#chosen[@]} -gt 0 ] || return 0
+  go test -p 1 -run '^$' -bench . -benchmem -count "$count" -benchtime "$time" -timeout 60m "${chosen[@]}" |
     { grep -v 'no test files' || true; } | tee -a "$log"
 }
+
+module=github.com/openoriginals/originals
+evidence=$module/internal/evidence
+whole=("$module/internal/ledger/redisledger" "$module/services/originals")
 
 echo "machine: $(nproc) processors, $(go version)"
 read -ra patterns <<<"${BENCH_PACKAGES:-./...}"
 packages=$(go list "${patterns[@]}")
-others=$(grep -v '/internal/evidence$' <<<"$packages" || true)
-[ -z "$others" ] || bench "${BENCH_TIME:-1s}" $others
-[ "$others" = "$packages" ] || bench "$rounds" ./internal/evidence
+mapfile -t parts < <(printf '%s\n' "$packages" | grep -vxF -e "$evidence" -e "${whole[0]}" -e "${whole[1]}" || true)
+
+bench "${BENCH_TIME:-1s}" "${BENCH_COUNT:-3}" "${parts[@]}"
+# Bulk verification takes whole documents of 200,000 rounds: a count that they
+# divide makes its time per round exact.
+bench 1000000x "${BENCH_COUNT:-3}" "$evidence"
+# Bets and memory repeat themselves: once is enough.
+bench 1x 1 "${whole[@]}"
 
 echo
 echo "ratios (medians of this run)"
 awk '
   /^pkg: / { pkg = $2; sub(/.*\/originals\//, "", pkg) }
+  /^bets by / || /^  processor time a bet/ { bets = bets "  " $0 "\n" }
   /^Benchmark/ {
     name = $1; sub(/-[0-9]+$/, "", name)
     key = pkg " " name
-    for (i = 2; i < NF; i++) if ($(i + 1) == "ns/op") times[key] = times[key] " " $i
+    for (i = 2; i < NF; i++) {
+      if ($(i + 1) == "ns/op") times[key] = times[key] " " $i
+      if ($(i + 1) ~ /^B\/(round|player)$/) memory = memory sprintf("  %-62s %s\n", "Redis memory, " $(i + 1), $i)
+    }
   }
   function median(key,   n, a, i, j, t) {
     n = split(times[key], a, " ")
@@ -51,5 +66,6 @@ awk '
   END {
     ratio("derivation rate / rate of the bare permutations", "internal/rng BenchmarkBarePermutations", "internal/rng BenchmarkDerive", "0.70")
     ratio("bulk verification rate / derivation rate, on all processors", "internal/evidence BenchmarkDerive", "internal/evidence BenchmarkBulk", "0.80")
+    printf "%s%s", memory, bets
   }
 ' "$log"
