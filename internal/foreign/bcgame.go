@@ -40,7 +40,7 @@ func bcgameE2(r uint64) (crash uint64, finite bool) {
 	if r == 0 {
 		return 100, true
 	}
-	power, least := big.NewInt(1), big.NewInt(1e8)
+	power, least := big.NewInt(1), big.NewInt(100000000)
 	least.Lsh(least, 52)
 	scaled := new(big.Int).SetUint64(r)
 	for ten := big.NewInt(10); scaled.Cmp(least) < 0; { // X * power reaches 10^8

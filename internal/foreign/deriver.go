@@ -19,6 +19,8 @@ type Deriver struct {
 	message []byte
 	base    int // length of the message without its cursor
 	digest  [sha256.Size]byte
+
+	committed committed
 }
 
 // Derive validates a bet and writes its outcome to out. The error is a *game.FieldError.

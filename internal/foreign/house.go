@@ -85,6 +85,16 @@ func Find(house, gameName, version string) (*Scheme, error) {
 	}
 }
 
+// Versions returns every scheme of a house's game, none when there is no such game.
+func Versions(house, gameName string) (all []*Scheme) {
+	for _, s := range Schemes() {
+		if s.House == house && s.Game == gameName {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
 // HouseNames returns the name of every house.
 func HouseNames() (names []string) {
 	for _, h := range houses {
@@ -112,7 +122,7 @@ func (h House) Reproduced() (outcomes, realBets int) {
 	return outcomes, realBets
 }
 
-// NeedsClientSeed and NeedsNonce tell which inputs a scheme has beside its server seed and parameters.
+// NeedsClientSeed reports whether the scheme has a client seed.
 func (s *Scheme) NeedsClientSeed() bool { return s.hasClient }
 
 // NeedsNonce reports whether the scheme counts bets by a nonce.

@@ -32,6 +32,12 @@ func verifyCommand() *cli.Command {
 			"One round:\n" +
 			"   originals verify --server-seed HEX --client-seed TEXT --nonce 3 --commitment HEX \\\n" +
 			"      --game dice --target 5050 --direction over --stake 100 --claimed roll=7391 --claimed payout=202\n" +
+			"A bet of another house (originals verify --list shows them), a file of many, or a round of a chain:\n" +
+			"   originals verify --house stake --game mines --server-seed HEX --client-seed TEXT --nonce 1 \\\n" +
+			"      --commitment HEX --mines 3 --claimed mines=2,12,5\n" +
+			"   originals verify --house stake --game dice --csv bets.csv\n" +
+			"   originals verify --house bustabit --game crash --house-version v2 --hash HEX --terminal HEX\n" +
+			csvColumns +
 			"The commitment is the one you were shown before the first bet. Without it the verdict is at best\n" +
 			"CONSISTENT, COMMITMENT NOT CONFIRMED: the numbers agree with each other, and anybody can make such numbers.\n" +
 			"Exit status: 0 all checks hold, 1 a check fails, 2 bad usage or unusable input.",
@@ -44,13 +50,9 @@ func verifyCommand() *cli.Command {
 			&cli.StringFlag{Name: "last-nonce", Usage: "with --evidence: the greatest nonce `N` that you have seen, such as 41; the file must reach it"},
 			&cli.StringFlag{Name: "commitment", Usage: "the commitment `HEX` that you kept, 64 lower-case hex digits"},
 			&cli.BoolFlag{Name: "json", Usage: "print the report as one JSON object"},
-		}, roundFlags()...),
+		}, append(roundFlags(), houseFlags()...)...),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			verify := verifyRound
-			if c.IsSet("evidence") {
-				verify = verifyEvidence
-			}
-			err := verify(ctx, c)
+			err := verificationOf(c)(ctx, c)
 			var exit cli.ExitCoder
 			if err != nil && !errors.As(err, &exit) {
 				return cli.Exit(err, exitUnusable)
@@ -60,7 +62,30 @@ func verifyCommand() *cli.Command {
 	}
 }
 
+// verificationOf chooses what is to be verified by the flags that say so.
+func verificationOf(c *cli.Command) func(context.Context, *cli.Command) error {
+	switch {
+	case c.IsSet("evidence"):
+		return verifyEvidence
+	case c.Bool("list"):
+		return listHouses
+	case c.IsSet("csv"):
+		return verifyHistory
+	case c.IsSet("terminal"):
+		return verifyChain
+	case c.IsSet("house"):
+		return verifyForeign
+	default:
+		return verifyRound
+	}
+}
+
 func verifyEvidence(ctx context.Context, c *cli.Command) error {
+	for _, f := range houseFlags() {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return fmt.Errorf("--%s does not go with --evidence", name)
+		}
+	}
 	for _, f := range roundFlags() {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return fmt.Errorf("--%s is for a single round and does not go with --evidence", name)

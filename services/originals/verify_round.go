@@ -24,7 +24,7 @@ func roundFlags() []cli.Flag {
 		&cli.StringFlag{Name: "server-seed", Usage: "the revealed server seed `HEX`, 64 lower-case hex digits"},
 		&cli.StringFlag{Name: "client-seed", Usage: "your client seed `TEXT`, exactly as it was, such as 5e4b94313b9d9ac2d45a3842f31de845"},
 		&cli.StringFlag{Name: "nonce", Usage: "the bet's nonce `N`, such as 0 for the first of the seed pair"},
-		&cli.StringFlag{Name: "game", Usage: "`GAME`: dice, limbo, roulette or mines"},
+		&cli.StringFlag{Name: "game", Usage: "`GAME`: dice, limbo, roulette or mines; of another house also others, see --list"},
 		&cli.StringFlag{Name: "target", Usage: "dice: target `T` in hundredths, such as 5050 for 50.50"},
 		&cli.StringFlag{Name: "direction", Usage: "dice: `SIDE`, over or under"},
 		&cli.StringFlag{Name: "target-e2", Usage: "limbo: target `T` in hundredths, such as 200 for 2.00x"},
@@ -46,6 +46,11 @@ var gameFlags = map[string][]string{
 }
 
 func verifyRound(_ context.Context, c *cli.Command) error {
+	for _, f := range houseFlags() {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return fmt.Errorf("--%s goes with --house", name)
+		}
+	}
 	claim, err := claimOf(c)
 	if err != nil {
 		return err
