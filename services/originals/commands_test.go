@@ -1,7 +1,10 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/openoriginals/originals/internal/testenv"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
 // wantRun runs the program and wants its exit status, and words in what it
@@ -126,14 +130,41 @@ func TestTokenCommand(t *testing.T) {
 	wantRun(t, 2, "", "subject", nil, "token", "--dev-key", key)
 }
 
-// TestConfigCommandPrintsWhatServes starts a process with the example.
+// TestConfigCommandPrintsWhatServes starts a process with the example, but for
+// the keys, which are nobody's.
 func TestConfigCommandPrintsWhatServes(t *testing.T) {
 	example := wantRun(t, 0, "currencies", "", nil, "config")
 	dir := t.TempDir()
-	file := filepath.Join(dir, "house.yaml")
-	if err := os.WriteFile(file, []byte(example+"\nunknown: 1\n"), 0o600); err != nil {
+	public, _, err := ed25519.GenerateKey(nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := filepath.Join(dir, "key.pem")
+	if err := os.WriteFile(key, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	house := regexp.MustCompile(`/etc/\S+\.pem`).ReplaceAllString(example, key)
+	house = regexp.MustCompile(`(?m)^ *- jwks:.*\n`).ReplaceAllString(house, "")
+	file := filepath.Join(dir, "house.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(house)
+	p := testenv.Serve(t, "--config", file, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+	var games originalsv1.ListGamesResponse
+	if err := testenv.NewPlayer("", p.URL()).Get(t.Context(), "/v1/games", &games); err != nil || len(games.GetGames()) != 4 {
+		t.Fatalf("games: %v, %v", &games, err)
+	}
+	if limits := games.GetGames()[0].GetLimits(); len(limits) != 4 || limits[3].GetCurrency() != "ETH" || limits[3].GetExponent() != 9 {
+		t.Errorf("limits of the example: %v", limits)
+	}
+	write(house + "\nunknown: 1\n")
 	wantRun(t, 2, "", "unknown", nil, "--config", file, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
 }
 

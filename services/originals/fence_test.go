@@ -21,7 +21,9 @@ type loss func(p ledger.Player, writes func())
 // TestFailoverMovesTheNonceCounterBackwards has the store lose writes under
 // the running system.
 func TestFailoverMovesTheNonceCounterBackwards(t *testing.T) {
+	t.Parallel() // it waits for sweepers most of the time
 	t.Run("older copy restored", func(t *testing.T) {
+		t.Parallel()
 		redis := testenv.Redis(t, testenv.Always)
 		site := newSite(t, redis.URL())
 		site.oneProcess()
@@ -35,6 +37,7 @@ func TestFailoverMovesTheNonceCounterBackwards(t *testing.T) {
 		}
 	})
 	t.Run("fail-over in a cluster", func(t *testing.T) {
+		t.Parallel()
 		cluster := testenv.Cluster(t)
 		site := newSite(t, cluster.URL())
 		site.oneProcess()

@@ -74,6 +74,7 @@ func awaitReadiness(t *testing.T, url string, want bool) {
 // TestDeadlinesThatDoNotBoundRedisCalls stops Redis, without a word and by a
 // kill, in one process and with the gateway apart.
 func TestDeadlinesThatDoNotBoundRedisCalls(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(*site){
 		"one process":      func(s *site) { s.oneProcess() },
 		"a process a role": func(s *site) { s.fourProcesses() },
@@ -123,6 +124,7 @@ func TestDeadlinesThatDoNotBoundRedisCalls(t *testing.T) {
 // TestAStoreThatHangsHoldsUpNobody stops Redis while bets are anywhere between
 // their draw and their settlement.
 func TestAStoreThatHangsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	redis := testenv.Redis(t)
 	site := newSite(t, redis.URL())
 	site.oneProcess()
