@@ -24,8 +24,12 @@ type verifier struct {
 	originalsv1.UnimplementedVerifierServiceServer
 }
 
-// Verify derives the outcome of a bet from its seeds, by the code that plays.
+// Verify derives the outcome of a bet from its seeds, by the code that plays;
+// that of another house by the arithmetic which that house has published.
 func (verifier) Verify(_ context.Context, r *originalsv1.VerifyRequest) (*originalsv1.VerifyResponse, error) {
+	if bet := r.GetForeign(); bet != nil {
+		return verifyForeign(r, bet)
+	}
 	commitment, signature, err := derive(r)
 	if err != nil {
 		return nil, err
@@ -100,7 +104,7 @@ func parameters(r *originalsv1.VerifyRequest) (b bet.Bet, picks []uint8, err err
 			picks, err = wire.Picks(p.Mines.GetPicks())
 		}
 	default:
-		err = reason.New(reason.InvalidField, "one of dice, limbo, roulette and mines is required", "field", "dice")
+		err = reason.New(reason.InvalidField, "one of dice, limbo, roulette, mines and foreign is required", "field", "dice")
 	}
 	return b, picks, err
 }

@@ -23,12 +23,17 @@ const (
 
 type VerifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// originals-v1.
+	// originals-v1; with `foreign` the name of a house: stake, primedice, betkyo,
+	// cloudbet, dicechess, bustabit, bcgame, duel.com or liqd.
 	Scheme string `protobuf:"bytes,1,opt,name=scheme,proto3" json:"scheme,omitempty"`
-	// 64 lower-case hex digits.
-	ServerSeed string  `protobuf:"bytes,2,opt,name=server_seed,json=serverSeed,proto3" json:"server_seed,omitempty"`
-	ClientSeed string  `protobuf:"bytes,3,opt,name=client_seed,json=clientSeed,proto3" json:"client_seed,omitempty"`
-	Nonce      *uint32 `protobuf:"varint,4,opt,name=nonce,proto3,oneof" json:"nonce,omitempty"`
+	// 64 lower-case hex digits. Of another house exactly what it revealed; for
+	// the crash of a chain the hash of the game.
+	ServerSeed string `protobuf:"bytes,2,opt,name=server_seed,json=serverSeed,proto3" json:"server_seed,omitempty"`
+	// Used byte for byte. Left out for games that have none.
+	ClientSeed string `protobuf:"bytes,3,opt,name=client_seed,json=clientSeed,proto3" json:"client_seed,omitempty"`
+	// Left out for games that have none. Other houses may have greater ones: see
+	// `foreign`.
+	Nonce *uint32 `protobuf:"varint,4,opt,name=nonce,proto3,oneof" json:"nonce,omitempty"`
 	// Exactly one.
 	//
 	// Types that are valid to be assigned to Parameters:
@@ -37,6 +42,7 @@ type VerifyRequest struct {
 	//	*VerifyRequest_Limbo
 	//	*VerifyRequest_Roulette
 	//	*VerifyRequest_Mines
+	//	*VerifyRequest_Foreign
 	Parameters    isVerifyRequest_Parameters `protobuf_oneof:"parameters"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -143,6 +149,15 @@ func (x *VerifyRequest) GetMines() *MinesParameters {
 	return nil
 }
 
+func (x *VerifyRequest) GetForeign() *ForeignBet {
+	if x != nil {
+		if x, ok := x.Parameters.(*VerifyRequest_Foreign); ok {
+			return x.Foreign
+		}
+	}
+	return nil
+}
+
 type isVerifyRequest_Parameters interface {
 	isVerifyRequest_Parameters()
 }
@@ -164,6 +179,11 @@ type VerifyRequest_Mines struct {
 	Mines *MinesParameters `protobuf:"bytes,13,opt,name=mines,proto3,oneof"`
 }
 
+type VerifyRequest_Foreign struct {
+	// A bet of another house.
+	Foreign *ForeignBet `protobuf:"bytes,14,opt,name=foreign,proto3,oneof"`
+}
+
 func (*VerifyRequest_Dice) isVerifyRequest_Parameters() {}
 
 func (*VerifyRequest_Limbo) isVerifyRequest_Parameters() {}
@@ -172,14 +192,434 @@ func (*VerifyRequest_Roulette) isVerifyRequest_Parameters() {}
 
 func (*VerifyRequest_Mines) isVerifyRequest_Parameters() {}
 
+func (*VerifyRequest_Foreign) isVerifyRequest_Parameters() {}
+
+// ForeignBet is what a bet of another house has beside its seeds. A parameter
+// that the game does not have is refused. `originals verify --list` shows
+// which game has which.
+type ForeignBet struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// dice, limbo, roulette, mines, crash; die, sicbo and koban of betkyo; rolls
+	// of dicechess.
+	Game string `protobuf:"bytes,1,opt,name=game,proto3" json:"game,omitempty"`
+	// Crash of bustabit alone: v1, v2, v3 or v3-vx.
+	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	// In place of the request's nonce, when it does not fit 32 bits.
+	Nonce *uint64 `protobuf:"varint,3,opt,name=nonce,proto3,oneof" json:"nonce,omitempty"`
+	// Mines: how many, 1 to 24.
+	MineCount *uint32 `protobuf:"varint,10,opt,name=mine_count,json=mineCount,proto3,oneof" json:"mine_count,omitempty"`
+	// Mines: the tiles that were opened; of liqd counted from 1.
+	Picks []uint32 `protobuf:"varint,11,rep,packed,name=picks,proto3" json:"picks,omitempty"`
+	// Mines of stake: the number of the first tile in lists, 0 or 1.
+	FirstTile *uint32 `protobuf:"varint,12,opt,name=first_tile,json=firstTile,proto3,oneof" json:"first_tile,omitempty"`
+	// Dice of duel.com: a bet over this number.
+	Target *uint32 `protobuf:"varint,13,opt,name=target,proto3,oneof" json:"target,omitempty"`
+	// Dice of liqd: the lower bound as a decimal, such as 8.16.
+	Lower *string `protobuf:"bytes,14,opt,name=lower,proto3,oneof" json:"lower,omitempty"`
+	// Dice of liqd: the upper bound, up to 100.
+	Upper *string `protobuf:"bytes,15,opt,name=upper,proto3,oneof" json:"upper,omitempty"`
+	// Dice of liqd: the bet was on a roll outside the bounds.
+	Inverted *bool `protobuf:"varint,16,opt,name=inverted,proto3,oneof" json:"inverted,omitempty"`
+	// The stake as a decimal, to see the payout.
+	Stake *string `protobuf:"bytes,17,opt,name=stake,proto3,oneof" json:"stake,omitempty"`
+	// Crash: the salt of the chain, as text.
+	Salt *string `protobuf:"bytes,18,opt,name=salt,proto3,oneof" json:"salt,omitempty"`
+	// Crash v3-vx of bustabit: the signature of Vx, 192 hex digits.
+	Signature *string `protobuf:"bytes,19,opt,name=signature,proto3,oneof" json:"signature,omitempty"`
+	// Crash of duel.com: the signature of the drand round, 96 hex digits.
+	BeaconSignature *string `protobuf:"bytes,20,opt,name=beacon_signature,json=beaconSignature,proto3,oneof" json:"beacon_signature,omitempty"`
+	// Dicechess: the client seed of White.
+	WhiteSeed *string `protobuf:"bytes,21,opt,name=white_seed,json=whiteSeed,proto3,oneof" json:"white_seed,omitempty"`
+	// Dicechess: the client seed of Black.
+	BlackSeed *string `protobuf:"bytes,22,opt,name=black_seed,json=blackSeed,proto3,oneof" json:"black_seed,omitempty"`
+	// Dicechess: the number of the roll, from 0.
+	Ply *uint64 `protobuf:"varint,23,opt,name=ply,proto3,oneof" json:"ply,omitempty"`
+	// Betkyo: bits of the number, 64 (as without) or 56.
+	Width *uint32 `protobuf:"varint,24,opt,name=width,proto3,oneof" json:"width,omitempty"`
+	// Koban of betkyo: how many coins, 1 to 255.
+	Flips *uint32 `protobuf:"varint,25,opt,name=flips,proto3,oneof" json:"flips,omitempty"`
+	// Die of betkyo: its cursor.
+	Cursor        *uint32 `protobuf:"varint,26,opt,name=cursor,proto3,oneof" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForeignBet) Reset() {
+	*x = ForeignBet{}
+	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForeignBet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForeignBet) ProtoMessage() {}
+
+func (x *ForeignBet) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForeignBet.ProtoReflect.Descriptor instead.
+func (*ForeignBet) Descriptor() ([]byte, []int) {
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ForeignBet) GetGame() string {
+	if x != nil {
+		return x.Game
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetNonce() uint64 {
+	if x != nil && x.Nonce != nil {
+		return *x.Nonce
+	}
+	return 0
+}
+
+func (x *ForeignBet) GetMineCount() uint32 {
+	if x != nil && x.MineCount != nil {
+		return *x.MineCount
+	}
+	return 0
+}
+
+func (x *ForeignBet) GetPicks() []uint32 {
+	if x != nil {
+		return x.Picks
+	}
+	return nil
+}
+
+func (x *ForeignBet) GetFirstTile() uint32 {
+	if x != nil && x.FirstTile != nil {
+		return *x.FirstTile
+	}
+	return 0
+}
+
+func (x *ForeignBet) GetTarget() uint32 {
+	if x != nil && x.Target != nil {
+		return *x.Target
+	}
+	return 0
+}
+
+func (x *ForeignBet) GetLower() string {
+	if x != nil && x.Lower != nil {
+		return *x.Lower
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetUpper() string {
+	if x != nil && x.Upper != nil {
+		return *x.Upper
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetInverted() bool {
+	if x != nil && x.Inverted != nil {
+		return *x.Inverted
+	}
+	return false
+}
+
+func (x *ForeignBet) GetStake() string {
+	if x != nil && x.Stake != nil {
+		return *x.Stake
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetSalt() string {
+	if x != nil && x.Salt != nil {
+		return *x.Salt
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetSignature() string {
+	if x != nil && x.Signature != nil {
+		return *x.Signature
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetBeaconSignature() string {
+	if x != nil && x.BeaconSignature != nil {
+		return *x.BeaconSignature
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetWhiteSeed() string {
+	if x != nil && x.WhiteSeed != nil {
+		return *x.WhiteSeed
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetBlackSeed() string {
+	if x != nil && x.BlackSeed != nil {
+		return *x.BlackSeed
+	}
+	return ""
+}
+
+func (x *ForeignBet) GetPly() uint64 {
+	if x != nil && x.Ply != nil {
+		return *x.Ply
+	}
+	return 0
+}
+
+func (x *ForeignBet) GetWidth() uint32 {
+	if x != nil && x.Width != nil {
+		return *x.Width
+	}
+	return 0
+}
+
+func (x *ForeignBet) GetFlips() uint32 {
+	if x != nil && x.Flips != nil {
+		return *x.Flips
+	}
+	return 0
+}
+
+func (x *ForeignBet) GetCursor() uint32 {
+	if x != nil && x.Cursor != nil {
+		return *x.Cursor
+	}
+	return 0
+}
+
+// ForeignOutcome is what the seeds give at another house. Values that the game
+// does not have are absent, or an empty list.
+type ForeignOutcome struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The permanent name of the arithmetic, such as stake-mines.
+	Scheme string `protobuf:"bytes,1,opt,name=scheme,proto3" json:"scheme,omitempty"`
+	// What its reader has to know.
+	Notes []string `protobuf:"bytes,2,rep,name=notes,proto3" json:"notes,omitempty"`
+	// Dice of duel.com, 0 to 10000.
+	Roll *uint32 `protobuf:"varint,10,opt,name=roll,proto3,oneof" json:"roll,omitempty"`
+	// Dice in hundredths.
+	RollE2 *uint32 `protobuf:"varint,11,opt,name=roll_e2,json=rollE2,proto3,oneof" json:"roll_e2,omitempty"`
+	// Limbo in hundredths.
+	OutcomeE2 *uint64 `protobuf:"varint,12,opt,name=outcome_e2,json=outcomeE2,proto3,oneof" json:"outcome_e2,omitempty"`
+	// Limbo of stake: by its older formula, when that gives something else.
+	OlderOutcomeE2 *uint64 `protobuf:"varint,13,opt,name=older_outcome_e2,json=olderOutcomeE2,proto3,oneof" json:"older_outcome_e2,omitempty"`
+	Pocket         *uint32 `protobuf:"varint,14,opt,name=pocket,proto3,oneof" json:"pocket,omitempty"`
+	// Crash point in hundredths; absent when it is infinite.
+	CrashE2 *uint64 `protobuf:"varint,15,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
+	// The formula of bcgame divides by zero.
+	Infinite *bool `protobuf:"varint,16,opt,name=infinite,proto3,oneof" json:"infinite,omitempty"`
+	// In the order in which they were drawn; of duel.com ascending.
+	Mines []uint32 `protobuf:"varint,17,rep,packed,name=mines,proto3" json:"mines,omitempty"`
+	// Mines of cloudbet: more words were used than its article fixes.
+	Unconfirmed *bool    `protobuf:"varint,18,opt,name=unconfirmed,proto3,oneof" json:"unconfirmed,omitempty"`
+	Die         *uint32  `protobuf:"varint,19,opt,name=die,proto3,oneof" json:"die,omitempty"`
+	Dice        []uint32 `protobuf:"varint,20,rep,packed,name=dice,proto3" json:"dice,omitempty"`
+	// Koban: 0 or 1 for each coin.
+	Faces []uint32 `protobuf:"varint,21,rep,packed,name=faces,proto3" json:"faces,omitempty"`
+	Win   *bool    `protobuf:"varint,22,opt,name=win,proto3,oneof" json:"win,omitempty"`
+	// A decimal, as the house rounds it.
+	Multiplier *string `protobuf:"bytes,23,opt,name=multiplier,proto3,oneof" json:"multiplier,omitempty"`
+	// Mines of duel.com: the multiplier without the house's edge.
+	FairMultiplier *string `protobuf:"bytes,24,opt,name=fair_multiplier,json=fairMultiplier,proto3,oneof" json:"fair_multiplier,omitempty"`
+	// A decimal, as the house rounds it.
+	Payout        *string `protobuf:"bytes,25,opt,name=payout,proto3,oneof" json:"payout,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForeignOutcome) Reset() {
+	*x = ForeignOutcome{}
+	mi := &file_originals_v1_verifier_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForeignOutcome) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForeignOutcome) ProtoMessage() {}
+
+func (x *ForeignOutcome) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_verifier_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForeignOutcome.ProtoReflect.Descriptor instead.
+func (*ForeignOutcome) Descriptor() ([]byte, []int) {
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ForeignOutcome) GetScheme() string {
+	if x != nil {
+		return x.Scheme
+	}
+	return ""
+}
+
+func (x *ForeignOutcome) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+func (x *ForeignOutcome) GetRoll() uint32 {
+	if x != nil && x.Roll != nil {
+		return *x.Roll
+	}
+	return 0
+}
+
+func (x *ForeignOutcome) GetRollE2() uint32 {
+	if x != nil && x.RollE2 != nil {
+		return *x.RollE2
+	}
+	return 0
+}
+
+func (x *ForeignOutcome) GetOutcomeE2() uint64 {
+	if x != nil && x.OutcomeE2 != nil {
+		return *x.OutcomeE2
+	}
+	return 0
+}
+
+func (x *ForeignOutcome) GetOlderOutcomeE2() uint64 {
+	if x != nil && x.OlderOutcomeE2 != nil {
+		return *x.OlderOutcomeE2
+	}
+	return 0
+}
+
+func (x *ForeignOutcome) GetPocket() uint32 {
+	if x != nil && x.Pocket != nil {
+		return *x.Pocket
+	}
+	return 0
+}
+
+func (x *ForeignOutcome) GetCrashE2() uint64 {
+	if x != nil && x.CrashE2 != nil {
+		return *x.CrashE2
+	}
+	return 0
+}
+
+func (x *ForeignOutcome) GetInfinite() bool {
+	if x != nil && x.Infinite != nil {
+		return *x.Infinite
+	}
+	return false
+}
+
+func (x *ForeignOutcome) GetMines() []uint32 {
+	if x != nil {
+		return x.Mines
+	}
+	return nil
+}
+
+func (x *ForeignOutcome) GetUnconfirmed() bool {
+	if x != nil && x.Unconfirmed != nil {
+		return *x.Unconfirmed
+	}
+	return false
+}
+
+func (x *ForeignOutcome) GetDie() uint32 {
+	if x != nil && x.Die != nil {
+		return *x.Die
+	}
+	return 0
+}
+
+func (x *ForeignOutcome) GetDice() []uint32 {
+	if x != nil {
+		return x.Dice
+	}
+	return nil
+}
+
+func (x *ForeignOutcome) GetFaces() []uint32 {
+	if x != nil {
+		return x.Faces
+	}
+	return nil
+}
+
+func (x *ForeignOutcome) GetWin() bool {
+	if x != nil && x.Win != nil {
+		return *x.Win
+	}
+	return false
+}
+
+func (x *ForeignOutcome) GetMultiplier() string {
+	if x != nil && x.Multiplier != nil {
+		return *x.Multiplier
+	}
+	return ""
+}
+
+func (x *ForeignOutcome) GetFairMultiplier() string {
+	if x != nil && x.FairMultiplier != nil {
+		return *x.FairMultiplier
+	}
+	return ""
+}
+
+func (x *ForeignOutcome) GetPayout() string {
+	if x != nil && x.Payout != nil {
+		return *x.Payout
+	}
+	return ""
+}
+
 type VerifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA3-256 of the server seed's text: compare it with the one shown before
-	// the bet.
+	// SHA3-256 of the server seed's text, or what the other house shows: compare
+	// it with the one shown before the bet. Empty for a round of a chain, which
+	// has only the terminal hash that was announced.
 	Commitment string `protobuf:"bytes,1,opt,name=commitment,proto3" json:"commitment,omitempty"`
-	// The signature from which the outcome is squeezed.
+	// The signature from which the outcome is squeezed; empty for other houses.
 	Signature string `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
-	// Payout multiplier in 1/10000, stake included; 0 for a loss.
+	// Payout multiplier in 1/10000, stake included; 0 for a loss, and for other
+	// houses, whose multiplier stands in `foreign`.
 	MultiplierE4 int64 `protobuf:"varint,3,opt,name=multiplier_e4,json=multiplierE4,proto3" json:"multiplier_e4,omitempty"`
 	// Exactly one is present, that of the game.
 	//
@@ -189,6 +629,7 @@ type VerifyResponse struct {
 	//	*VerifyResponse_Limbo
 	//	*VerifyResponse_Roulette
 	//	*VerifyResponse_Mines
+	//	*VerifyResponse_Foreign
 	Outcome       isVerifyResponse_Outcome `protobuf_oneof:"outcome"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -196,7 +637,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	mi := &file_originals_v1_verifier_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -208,7 +649,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	mi := &file_originals_v1_verifier_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -221,7 +662,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{1}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *VerifyResponse) GetCommitment() string {
@@ -288,6 +729,15 @@ func (x *VerifyResponse) GetMines() *Mines {
 	return nil
 }
 
+func (x *VerifyResponse) GetForeign() *ForeignOutcome {
+	if x != nil {
+		if x, ok := x.Outcome.(*VerifyResponse_Foreign); ok {
+			return x.Foreign
+		}
+	}
+	return nil
+}
+
 type isVerifyResponse_Outcome interface {
 	isVerifyResponse_Outcome()
 }
@@ -308,6 +758,10 @@ type VerifyResponse_Mines struct {
 	Mines *Mines `protobuf:"bytes,13,opt,name=mines,proto3,oneof"`
 }
 
+type VerifyResponse_Foreign struct {
+	Foreign *ForeignOutcome `protobuf:"bytes,14,opt,name=foreign,proto3,oneof"`
+}
+
 func (*VerifyResponse_Dice) isVerifyResponse_Outcome() {}
 
 func (*VerifyResponse_Limbo) isVerifyResponse_Outcome() {}
@@ -316,11 +770,13 @@ func (*VerifyResponse_Roulette) isVerifyResponse_Outcome() {}
 
 func (*VerifyResponse_Mines) isVerifyResponse_Outcome() {}
 
+func (*VerifyResponse_Foreign) isVerifyResponse_Outcome() {}
+
 var File_originals_v1_verifier_proto protoreflect.FileDescriptor
 
 const file_originals_v1_verifier_proto_rawDesc = "" +
 	"\n" +
-	"\x1boriginals/v1/verifier.proto\x12\foriginals.v1\x1a\x16originals/v1/bet.proto\"\xfe\x02\n" +
+	"\x1boriginals/v1/verifier.proto\x12\foriginals.v1\x1a\x16originals/v1/bet.proto\"\xb4\x03\n" +
 	"\rVerifyRequest\x12\x16\n" +
 	"\x06scheme\x18\x01 \x01(\tR\x06scheme\x12\x1f\n" +
 	"\vserver_seed\x18\x02 \x01(\tR\n" +
@@ -332,10 +788,95 @@ const file_originals_v1_verifier_proto_rawDesc = "" +
 	" \x01(\v2\x1c.originals.v1.DiceParametersH\x00R\x04dice\x125\n" +
 	"\x05limbo\x18\v \x01(\v2\x1d.originals.v1.LimboParametersH\x00R\x05limbo\x12>\n" +
 	"\broulette\x18\f \x01(\v2 .originals.v1.RouletteParametersH\x00R\broulette\x125\n" +
-	"\x05mines\x18\r \x01(\v2\x1d.originals.v1.MinesParametersH\x00R\x05minesB\f\n" +
+	"\x05mines\x18\r \x01(\v2\x1d.originals.v1.MinesParametersH\x00R\x05mines\x124\n" +
+	"\aforeign\x18\x0e \x01(\v2\x18.originals.v1.ForeignBetH\x00R\aforeignB\f\n" +
 	"\n" +
 	"parametersB\b\n" +
-	"\x06_nonce\"\xb8\x02\n" +
+	"\x06_nonce\"\xaf\x06\n" +
+	"\n" +
+	"ForeignBet\x12\x12\n" +
+	"\x04game\x18\x01 \x01(\tR\x04game\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12\x19\n" +
+	"\x05nonce\x18\x03 \x01(\x04H\x00R\x05nonce\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"mine_count\x18\n" +
+	" \x01(\rH\x01R\tmineCount\x88\x01\x01\x12\x14\n" +
+	"\x05picks\x18\v \x03(\rR\x05picks\x12\"\n" +
+	"\n" +
+	"first_tile\x18\f \x01(\rH\x02R\tfirstTile\x88\x01\x01\x12\x1b\n" +
+	"\x06target\x18\r \x01(\rH\x03R\x06target\x88\x01\x01\x12\x19\n" +
+	"\x05lower\x18\x0e \x01(\tH\x04R\x05lower\x88\x01\x01\x12\x19\n" +
+	"\x05upper\x18\x0f \x01(\tH\x05R\x05upper\x88\x01\x01\x12\x1f\n" +
+	"\binverted\x18\x10 \x01(\bH\x06R\binverted\x88\x01\x01\x12\x19\n" +
+	"\x05stake\x18\x11 \x01(\tH\aR\x05stake\x88\x01\x01\x12\x17\n" +
+	"\x04salt\x18\x12 \x01(\tH\bR\x04salt\x88\x01\x01\x12!\n" +
+	"\tsignature\x18\x13 \x01(\tH\tR\tsignature\x88\x01\x01\x12.\n" +
+	"\x10beacon_signature\x18\x14 \x01(\tH\n" +
+	"R\x0fbeaconSignature\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"white_seed\x18\x15 \x01(\tH\vR\twhiteSeed\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"black_seed\x18\x16 \x01(\tH\fR\tblackSeed\x88\x01\x01\x12\x15\n" +
+	"\x03ply\x18\x17 \x01(\x04H\rR\x03ply\x88\x01\x01\x12\x19\n" +
+	"\x05width\x18\x18 \x01(\rH\x0eR\x05width\x88\x01\x01\x12\x19\n" +
+	"\x05flips\x18\x19 \x01(\rH\x0fR\x05flips\x88\x01\x01\x12\x1b\n" +
+	"\x06cursor\x18\x1a \x01(\rH\x10R\x06cursor\x88\x01\x01B\b\n" +
+	"\x06_nonceB\r\n" +
+	"\v_mine_countB\r\n" +
+	"\v_first_tileB\t\n" +
+	"\a_targetB\b\n" +
+	"\x06_lowerB\b\n" +
+	"\x06_upperB\v\n" +
+	"\t_invertedB\b\n" +
+	"\x06_stakeB\a\n" +
+	"\x05_saltB\f\n" +
+	"\n" +
+	"_signatureB\x13\n" +
+	"\x11_beacon_signatureB\r\n" +
+	"\v_white_seedB\r\n" +
+	"\v_black_seedB\x06\n" +
+	"\x04_plyB\b\n" +
+	"\x06_widthB\b\n" +
+	"\x06_flipsB\t\n" +
+	"\a_cursor\"\xd7\x05\n" +
+	"\x0eForeignOutcome\x12\x16\n" +
+	"\x06scheme\x18\x01 \x01(\tR\x06scheme\x12\x14\n" +
+	"\x05notes\x18\x02 \x03(\tR\x05notes\x12\x17\n" +
+	"\x04roll\x18\n" +
+	" \x01(\rH\x00R\x04roll\x88\x01\x01\x12\x1c\n" +
+	"\aroll_e2\x18\v \x01(\rH\x01R\x06rollE2\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"outcome_e2\x18\f \x01(\x04H\x02R\toutcomeE2\x88\x01\x01\x12-\n" +
+	"\x10older_outcome_e2\x18\r \x01(\x04H\x03R\x0eolderOutcomeE2\x88\x01\x01\x12\x1b\n" +
+	"\x06pocket\x18\x0e \x01(\rH\x04R\x06pocket\x88\x01\x01\x12\x1e\n" +
+	"\bcrash_e2\x18\x0f \x01(\x04H\x05R\acrashE2\x88\x01\x01\x12\x1f\n" +
+	"\binfinite\x18\x10 \x01(\bH\x06R\binfinite\x88\x01\x01\x12\x14\n" +
+	"\x05mines\x18\x11 \x03(\rR\x05mines\x12%\n" +
+	"\vunconfirmed\x18\x12 \x01(\bH\aR\vunconfirmed\x88\x01\x01\x12\x15\n" +
+	"\x03die\x18\x13 \x01(\rH\bR\x03die\x88\x01\x01\x12\x12\n" +
+	"\x04dice\x18\x14 \x03(\rR\x04dice\x12\x14\n" +
+	"\x05faces\x18\x15 \x03(\rR\x05faces\x12\x15\n" +
+	"\x03win\x18\x16 \x01(\bH\tR\x03win\x88\x01\x01\x12#\n" +
+	"\n" +
+	"multiplier\x18\x17 \x01(\tH\n" +
+	"R\n" +
+	"multiplier\x88\x01\x01\x12,\n" +
+	"\x0ffair_multiplier\x18\x18 \x01(\tH\vR\x0efairMultiplier\x88\x01\x01\x12\x1b\n" +
+	"\x06payout\x18\x19 \x01(\tH\fR\x06payout\x88\x01\x01B\a\n" +
+	"\x05_rollB\n" +
+	"\n" +
+	"\b_roll_e2B\r\n" +
+	"\v_outcome_e2B\x13\n" +
+	"\x11_older_outcome_e2B\t\n" +
+	"\a_pocketB\v\n" +
+	"\t_crash_e2B\v\n" +
+	"\t_infiniteB\x0e\n" +
+	"\f_unconfirmedB\x06\n" +
+	"\x04_dieB\x06\n" +
+	"\x04_winB\r\n" +
+	"\v_multiplierB\x12\n" +
+	"\x10_fair_multiplierB\t\n" +
+	"\a_payout\"\xf2\x02\n" +
 	"\x0eVerifyResponse\x12\x1e\n" +
 	"\n" +
 	"commitment\x18\x01 \x01(\tR\n" +
@@ -346,7 +887,8 @@ const file_originals_v1_verifier_proto_rawDesc = "" +
 	" \x01(\v2\x12.originals.v1.DiceH\x00R\x04dice\x12+\n" +
 	"\x05limbo\x18\v \x01(\v2\x13.originals.v1.LimboH\x00R\x05limbo\x124\n" +
 	"\broulette\x18\f \x01(\v2\x16.originals.v1.RouletteH\x00R\broulette\x12+\n" +
-	"\x05mines\x18\r \x01(\v2\x13.originals.v1.MinesH\x00R\x05minesB\t\n" +
+	"\x05mines\x18\r \x01(\v2\x13.originals.v1.MinesH\x00R\x05mines\x128\n" +
+	"\aforeign\x18\x0e \x01(\v2\x1c.originals.v1.ForeignOutcomeH\x00R\aforeignB\t\n" +
 	"\aoutcome2V\n" +
 	"\x0fVerifierService\x12C\n" +
 	"\x06Verify\x12\x1b.originals.v1.VerifyRequest\x1a\x1c.originals.v1.VerifyResponseBCZAgithub.com/openoriginals/originals/proto/originals/v1;originalsv1b\x06proto3"
@@ -363,35 +905,39 @@ func file_originals_v1_verifier_proto_rawDescGZIP() []byte {
 	return file_originals_v1_verifier_proto_rawDescData
 }
 
-var file_originals_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_originals_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_originals_v1_verifier_proto_goTypes = []any{
 	(*VerifyRequest)(nil),      // 0: originals.v1.VerifyRequest
-	(*VerifyResponse)(nil),     // 1: originals.v1.VerifyResponse
-	(*DiceParameters)(nil),     // 2: originals.v1.DiceParameters
-	(*LimboParameters)(nil),    // 3: originals.v1.LimboParameters
-	(*RouletteParameters)(nil), // 4: originals.v1.RouletteParameters
-	(*MinesParameters)(nil),    // 5: originals.v1.MinesParameters
-	(*Dice)(nil),               // 6: originals.v1.Dice
-	(*Limbo)(nil),              // 7: originals.v1.Limbo
-	(*Roulette)(nil),           // 8: originals.v1.Roulette
-	(*Mines)(nil),              // 9: originals.v1.Mines
+	(*ForeignBet)(nil),         // 1: originals.v1.ForeignBet
+	(*ForeignOutcome)(nil),     // 2: originals.v1.ForeignOutcome
+	(*VerifyResponse)(nil),     // 3: originals.v1.VerifyResponse
+	(*DiceParameters)(nil),     // 4: originals.v1.DiceParameters
+	(*LimboParameters)(nil),    // 5: originals.v1.LimboParameters
+	(*RouletteParameters)(nil), // 6: originals.v1.RouletteParameters
+	(*MinesParameters)(nil),    // 7: originals.v1.MinesParameters
+	(*Dice)(nil),               // 8: originals.v1.Dice
+	(*Limbo)(nil),              // 9: originals.v1.Limbo
+	(*Roulette)(nil),           // 10: originals.v1.Roulette
+	(*Mines)(nil),              // 11: originals.v1.Mines
 }
 var file_originals_v1_verifier_proto_depIdxs = []int32{
-	2, // 0: originals.v1.VerifyRequest.dice:type_name -> originals.v1.DiceParameters
-	3, // 1: originals.v1.VerifyRequest.limbo:type_name -> originals.v1.LimboParameters
-	4, // 2: originals.v1.VerifyRequest.roulette:type_name -> originals.v1.RouletteParameters
-	5, // 3: originals.v1.VerifyRequest.mines:type_name -> originals.v1.MinesParameters
-	6, // 4: originals.v1.VerifyResponse.dice:type_name -> originals.v1.Dice
-	7, // 5: originals.v1.VerifyResponse.limbo:type_name -> originals.v1.Limbo
-	8, // 6: originals.v1.VerifyResponse.roulette:type_name -> originals.v1.Roulette
-	9, // 7: originals.v1.VerifyResponse.mines:type_name -> originals.v1.Mines
-	0, // 8: originals.v1.VerifierService.Verify:input_type -> originals.v1.VerifyRequest
-	1, // 9: originals.v1.VerifierService.Verify:output_type -> originals.v1.VerifyResponse
-	9, // [9:10] is the sub-list for method output_type
-	8, // [8:9] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	4,  // 0: originals.v1.VerifyRequest.dice:type_name -> originals.v1.DiceParameters
+	5,  // 1: originals.v1.VerifyRequest.limbo:type_name -> originals.v1.LimboParameters
+	6,  // 2: originals.v1.VerifyRequest.roulette:type_name -> originals.v1.RouletteParameters
+	7,  // 3: originals.v1.VerifyRequest.mines:type_name -> originals.v1.MinesParameters
+	1,  // 4: originals.v1.VerifyRequest.foreign:type_name -> originals.v1.ForeignBet
+	8,  // 5: originals.v1.VerifyResponse.dice:type_name -> originals.v1.Dice
+	9,  // 6: originals.v1.VerifyResponse.limbo:type_name -> originals.v1.Limbo
+	10, // 7: originals.v1.VerifyResponse.roulette:type_name -> originals.v1.Roulette
+	11, // 8: originals.v1.VerifyResponse.mines:type_name -> originals.v1.Mines
+	2,  // 9: originals.v1.VerifyResponse.foreign:type_name -> originals.v1.ForeignOutcome
+	0,  // 10: originals.v1.VerifierService.Verify:input_type -> originals.v1.VerifyRequest
+	3,  // 11: originals.v1.VerifierService.Verify:output_type -> originals.v1.VerifyResponse
+	11, // [11:12] is the sub-list for method output_type
+	10, // [10:11] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_originals_v1_verifier_proto_init() }
@@ -405,12 +951,16 @@ func file_originals_v1_verifier_proto_init() {
 		(*VerifyRequest_Limbo)(nil),
 		(*VerifyRequest_Roulette)(nil),
 		(*VerifyRequest_Mines)(nil),
+		(*VerifyRequest_Foreign)(nil),
 	}
-	file_originals_v1_verifier_proto_msgTypes[1].OneofWrappers = []any{
+	file_originals_v1_verifier_proto_msgTypes[1].OneofWrappers = []any{}
+	file_originals_v1_verifier_proto_msgTypes[2].OneofWrappers = []any{}
+	file_originals_v1_verifier_proto_msgTypes[3].OneofWrappers = []any{
 		(*VerifyResponse_Dice)(nil),
 		(*VerifyResponse_Limbo)(nil),
 		(*VerifyResponse_Roulette)(nil),
 		(*VerifyResponse_Mines)(nil),
+		(*VerifyResponse_Foreign)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -418,7 +968,7 @@ func file_originals_v1_verifier_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_originals_v1_verifier_proto_rawDesc), len(file_originals_v1_verifier_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -82,6 +82,8 @@ func draw(t *rapid.T, fd protoreflect.FieldDescriptor) protoreflect.Value {
 		return protoreflect.ValueOfUint32(rapid.Uint32().Draw(t, "uint32"))
 	case protoreflect.Int64Kind:
 		return protoreflect.ValueOfInt64(rapid.Int64().Draw(t, "int64"))
+	case protoreflect.Uint64Kind:
+		return protoreflect.ValueOfUint64(rapid.Uint64().Draw(t, "uint64"))
 	case protoreflect.EnumKind:
 		return protoreflect.ValueOfEnum(protoreflect.EnumNumber(rapid.Int32Range(0, 20).Draw(t, "enum")))
 	}
