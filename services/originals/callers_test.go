@@ -8,8 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/testenv"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
 const (
@@ -137,5 +141,35 @@ func TestManyCashOutsPayOnce(t *testing.T) {
 	}
 	if a := s.audit(grantUnits); len(a.rounds) != 8 {
 		t.Errorf("%d rounds, want 8", len(a.rounds))
+	}
+}
+
+// TestManualRotationDuringAnOpenMinesRound wants it refused, by the name of the
+// round, without any effect.
+func TestManualRotationDuringAnOpenMinesRound(t *testing.T) {
+	s := inProcess(t, func(*settings) {}, "undecided")
+	ctx := t.Context()
+	s.rotate(ctx)
+	round := s.place(ctx, s.newWager(rand.New(rand.NewPCG(5, 5)), "mines"))
+	var before, after originalsv1.GetSeedPairResponse
+	if err := s.get(ctx, "/v1/seed-pair", &before); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		err := s.player.Post(ctx, "/v1/seed-pair:rotate", &originalsv1.RotateSeedPairRequest{
+			ClientSeed: newClientSeed(), NextCommitment: before.GetNextCommitment(),
+		}, new(originalsv1.RotateSeedPairResponse))
+		if testenv.Refused(err) != reason.RoundOpen || toldOf(err)["roundId"] != round.GetRoundId() {
+			t.Errorf("rotation: %v, want ROUND_OPEN of %s", err, round.GetRoundId())
+		}
+	}
+	if err := s.get(ctx, "/v1/seed-pair", &after); err != nil || !proto.Equal(&before, &after) {
+		t.Errorf("a refused rotation changed %v into %v, %v", &before, &after, err)
+	}
+	if s.place(ctx, s.newWager(rand.New(rand.NewPCG(5, 5)), "dice")) == nil {
+		t.Error("the pair takes no bets any more")
+	}
+	if a := s.audit(grantUnits); len(a.rounds) != 2 {
+		t.Errorf("%d rounds, want 2", len(a.rounds))
 	}
 }
