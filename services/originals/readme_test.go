@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -68,7 +69,13 @@ func blocks(t *testing.T) (all []block) {
 const prelude = `set -euo pipefail
 set -m
 declare -A server
-stop() { kill -KILL -- "-${server[$1]}" 2>/dev/null; wait "${server[$1]}" 2>/dev/null || true; unset "server[$1]"; }
+listens() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+stop() {
+  kill -KILL -- "-${server[$1]}" 2>/dev/null || true
+  wait "${server[$1]}" 2>/dev/null || true
+  while listens "$1"; do sleep 0.05; done
+  unset "server[$1]"
+}
 stop_all() { for port in "${!server[@]}"; do stop "$port"; done; }
 trap stop_all EXIT
 trap 'exit 1' TERM
@@ -79,7 +86,7 @@ go() {
 }
 await() {
   for _ in $(seq 600); do
-    if (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then return; fi
+    if listens "$1"; then return; fi
     kill -0 "${server[$1]}" 2>/dev/null || break
     sleep 0.05
   done
@@ -148,13 +155,15 @@ func TestEveryCommandOfTheReadmeRuns(t *testing.T) {
 		ports[port] = freePort(t)
 	}
 	dir := workFolder(t)
-	cmd := exec.Command("bash", "-c", script(t, all, ports))
+	ctx, cancel := context.WithTimeout(t.Context(), readmeTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", script(t, all, ports))
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // so that it ends its servers
+	cmd.WaitDelay = 10 * time.Second
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "ORIGINALS="+testenv.Program(t),
 		"ORIGINALS_HTTP=127.0.0.1:"+ports["8080"], "ORIGINALS_GRPC=127.0.0.1:"+ports["9090"])
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "ORIGINALS_TEST_") })
-	tooLong := time.AfterFunc(readmeTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
-	defer tooLong.Stop()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
