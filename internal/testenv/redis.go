@@ -37,10 +37,11 @@ func Args(args ...string) RedisOption {
 
 // RedisServer is a redis-server of the test's own.
 type RedisServer struct {
-	t    testing.TB
-	port int
-	dir  string
-	args []string
+	t      testing.TB
+	port   int
+	dir    string
+	config string // a file, where there has to be one
+	args   []string
 
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process of cmd has ended
@@ -74,9 +75,12 @@ func (r *RedisServer) Dir() string { return r.dir }
 // Start starts a stopped server and waits until it has loaded its data.
 func (r *RedisServer) Start() {
 	r.t.Helper()
-	args := append([]string{
-		"--port", strconv.Itoa(r.port), "--bind", "127.0.0.1", "--dir", r.dir, "--logfile", "redis.log",
-	}, r.args...)
+	var args []string
+	if r.config != "" {
+		args = append(args, r.config)
+	}
+	args = append(args, "--port", strconv.Itoa(r.port), "--bind", "127.0.0.1", "--dir", r.dir, "--logfile", "redis.log")
+	args = append(args, r.args...)
 	r.cmd = exec.Command("redis-server", args...)
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := startWithParent(r.cmd); err != nil {

@@ -122,6 +122,17 @@ func betIDReused(t *testing.T, b Backend) {
 	_, err := b.Store.Draw(ctx, again)
 	wantReason(t, err, reason.BetIDReused, "nonce", "2")
 
+	// The end of the first one's record reads as the second.
+	long, short := p.dice(7), p.dice(1999)
+	long.Currency, short.Currency, short.BetID = "AAAAA", "28WW", long.BetID
+	q := &subject{Player: ledger.Player{Operator: "op", ID: "suffix" + unique()}, t: t, store: b.Store}
+	q.open(ledger.Grant{Currency: "AAAAA", Amount: 100}, ledger.Grant{Currency: "28WW", Amount: 5000})
+	q.rotate()
+	long.Player, long.Pair, short.Player, short.Pair = q.Player, q.pair, q.Player, q.pair
+	q.draw(long)
+	_, err = b.Store.Draw(ctx, short)
+	wantReason(t, err, reason.BetIDReused, "nonce", "1")
+
 	m := p.mines(10)
 	first = p.draw(m)
 	m.MaxPicks-- // bounded by the limits of the day

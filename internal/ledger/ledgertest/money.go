@@ -13,6 +13,7 @@ var moneyChecks = []check{
 	{"balance, open rounds and worst case stay within 2^53-1", balanceCap},
 	{"read-then-write balance; first bet never checked", firstBetChecked},
 	{"a payout above the worst case is refused", payoutAboveWorst},
+	{"a round is settled in its own currency", otherCurrency},
 }
 
 func hugeAmounts(t *testing.T, b Backend) {
@@ -114,4 +115,24 @@ func payoutAboveWorst(t *testing.T, b Backend) {
 	p.wantBalance(990)
 	p.settle(p.settlement(d, 20))
 	p.wantBalance(1010)
+}
+
+func otherCurrency(t *testing.T, b Backend) {
+	p := &subject{Player: ledger.Player{Operator: "op", ID: "two" + unique()}, t: t, store: b.Store}
+	p.open(ledger.Grant{Currency: fun, Amount: 100}, ledger.Grant{Currency: "BTC", Amount: 100})
+	p.rotate()
+	first := p.draw(p.dice(10))
+	d := p.dice(10)
+	d.Currency = "BTC"
+	second := p.draw(d)
+	s := p.settlement(first, 20)
+	s.Currency = "BTC"
+	if _, err := b.Store.Settle(ctx, s); err == nil {
+		t.Fatal("a bet in FUN was paid in BTC")
+	}
+	p.settle(p.settlement(first, 20))
+	if l := p.settle(p.settlement(second, 0)); l.Balance != 90 {
+		t.Fatalf("balance %d BTC", l.Balance)
+	}
+	p.wantBalance(110)
 }

@@ -340,6 +340,7 @@ func exhaustedDuringMines(t *testing.T, b Backend) {
 	wantChanged(t, err, ledger.CauseExhausted)
 	old := p.pair
 	p.rotate()
+	p.rotate() // the round is not the active pair's
 	_, err = b.Store.Draw(ctx, p.mines(10))
 	wantRoundOpen(t, err, d.Round.ID)
 	l, err := b.Store.Advance(ctx, p.Player, d.Round.ID, []uint8{4})

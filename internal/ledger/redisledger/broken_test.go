@@ -183,6 +183,25 @@ func TestScriptErrorLeavesNoHalfOfTheWrites(t *testing.T) {
 	}
 }
 
+func TestScriptErrorLeavesNoHalfOfARotation(t *testing.T) {
+	b := newTable(t, testenv.Redis(t, testenv.InMemory).URL(), "alice")
+	record := b.tag() + ":s:" + string(b.pair[3:])
+	rotation := ledger.Rotation{Player: b.player, Announced: b.next.ID, ClientSeed: "t", Offer: offer(b.player, "3")}
+	b.do("rename", record, b.tag()+":kept")
+	for _, kind := range []string{"another type", "nothing"} {
+		if kind == "another type" {
+			b.do("rpush", record, "not what it was")
+		}
+		b.unchanged("rotation on "+kind, func() error { _, err := b.Rotate(ctx, rotation); return err })
+		b.unchanged("look at "+kind, func() error { _, err := b.Open(ctx, b.player, offer(b.player, "4"), nil); return err })
+		b.do("del", record)
+	}
+	b.do("rename", b.tag()+":kept", record)
+	if _, err := b.Rotate(ctx, rotation); err != nil { // not even the client seed was burnt
+		t.Fatal(err)
+	}
+}
+
 func TestNoTimeToLiveAndEveryKeyInItsSlot(t *testing.T) {
 	b := newTable(t, testenv.Redis(t, testenv.InMemory).URL(), "alice")
 	drawn, err := b.Draw(ctx, b.bet())

@@ -2,11 +2,14 @@ package redisledger_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/ledger/ledgertest"
+	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/testenv"
 )
 
@@ -52,4 +55,31 @@ func TestOnCluster(t *testing.T) {
 			t.Cleanup(func() { cluster.Recover(master) })
 		})
 	})
+}
+
+func TestFailoverMovesTheNonceCounterBackwards_Sentinel(t *testing.T) {
+	sentinel := testenv.Sentinel(t)
+	b := newTable(t, sentinel.URL(), "alice")
+	if _, err := b.Draw(ctx, b.bet()); err != nil {
+		t.Fatal(err)
+	}
+	b.do("wait", 1, 5000)
+	sentinel.FailOver()
+	var changed *ledger.ChangedError
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		_, err := b.Draw(ctx, b.bet())
+		if errors.As(err, &changed) {
+			break
+		}
+		if reason.Of(err) != reason.StoreUnavailable || time.Now().After(deadline) {
+			t.Fatalf("draw after fail-over: %v", err)
+		}
+	}
+	if changed.Cause != ledger.CauseStoreReplaced {
+		t.Fatalf("cause %s", changed.Cause)
+	}
+	a, err := b.Open(ctx, b.player, offer(b.player, "after"), nil)
+	if err != nil || a.Active != nil || a.Balances["FUN"] != 990 {
+		t.Fatalf("account %+v, %v", a, err)
+	}
 }
