@@ -37,8 +37,8 @@ var (
 // headReader reads a document up to its rounds.
 type headReader struct {
 	cursor
-	pair                                seedPair
-	sawFormat, sawPair, unordered, open bool
+	pair                          seedPair
+	sawFormat, sawPair, unordered bool
 }
 
 // errUnordered says that the rounds come before the format or the seed pair.

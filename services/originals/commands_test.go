@@ -203,8 +203,9 @@ func TestTheGreetingCanBePasted(t *testing.T) {
 			t.Errorf("the greeting does not say %q:\n%s", words, greeting)
 		}
 	}
-	_, paste, found := strings.Cut(greeting, "(paste all of it):\n")
-	if paste, _, found = strings.Cut(paste, "Or watch"); !found {
+	_, paste, _ := strings.Cut(greeting, "(paste all of it):\n")
+	paste, _, found := strings.Cut(paste, "Or watch")
+	if !found {
 		t.Fatalf("nothing to paste in:\n%s", greeting)
 	}
 	out, err := exec.Command("bash", "-euc", paste).Output()
