@@ -72,8 +72,12 @@ func Refused(err error) reason.Reason {
 	return ""
 }
 
-// Definite reports whether the error says that the call surely had no effect.
-func Definite(err error) bool { return Refused(err).Known() }
+// Definite reports whether there is no use in a repeat: the call surely had no
+// effect, or it met a fault of the system, which is not to be hidden by one.
+func Definite(err error) bool {
+	var r *Refusal
+	return errors.As(err, &r) && (r.Reason.Known() || r.Status == http.StatusInternalServerError)
+}
 
 // Get reads an answer.
 func (p *Player) Get(ctx context.Context, path string, answer proto.Message) error {

@@ -106,11 +106,7 @@ func TestOneBetFromManyCallersIsOneRound(t *testing.T) {
 	s.rotate(ctx)
 	for _, game := range []string{"dice", "limbo", "roulette", "mines"} {
 		b := s.newWager(rand.New(rand.NewPCG(1, 2)), game)
-		var all sync.WaitGroup
-		for range callers {
-			all.Go(func() { s.place(ctx, b) })
-		}
-		all.Wait()
+		atOnce(callers, func(int) { s.place(ctx, b) })
 		if s.taken(b) == "" {
 			t.Errorf("%s: the bet was not taken", game)
 		}
@@ -120,28 +116,42 @@ func TestOneBetFromManyCallersIsOneRound(t *testing.T) {
 	}
 }
 
-// TestManyCashOutsPayOnce sends picks and cash-outs of one mines round at once.
+// TestManyCashOutsPayOnce sends picks, and then cash-outs, of one mines round at
+// once.
 func TestManyCashOutsPayOnce(t *testing.T) {
 	s := inProcess(t, func(*settings) {}, "rush")
 	ctx := t.Context()
 	s.rotate(ctx)
-	for turn := range 8 {
+	cashedOut := 0
+	for turn := range 24 {
 		round := s.place(ctx, s.newWager(rand.New(rand.NewPCG(uint64(turn), 2)), "mines"))
-		var all sync.WaitGroup
-		for i := range 24 {
-			all.Go(func() {
-				if i%3 == 0 {
-					s.cashOut(ctx, round.GetRoundId())
-					return
-				}
-				s.pick(ctx, round.GetRoundId(), uint32(i))
-			})
+		if turn%2 == 0 {
+			atOnce(12, func(i int) { s.pick(ctx, round.GetRoundId(), uint32(i)) })
+		} else if s.pick(ctx, round.GetRoundId(), 7).GetState() == originalsv1.Round_OPEN {
+			cashedOut++
 		}
-		all.Wait()
+		atOnce(callers, func(int) { s.cashOut(ctx, round.GetRoundId()) })
 	}
-	if a := s.audit(grantUnits); len(a.rounds) != 8 {
-		t.Errorf("%d rounds, want 8", len(a.rounds))
+	if cashedOut == 0 {
+		t.Error("no round was open at its cash-out")
 	}
+	if a := s.audit(grantUnits); len(a.rounds) != 24 {
+		t.Errorf("%d rounds, want 24", len(a.rounds))
+	}
+}
+
+// atOnce makes n calls, which begin together.
+func atOnce(n int, call func(i int)) {
+	begin := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			<-begin
+			call(i)
+		})
+	}
+	close(begin)
+	all.Wait()
 }
 
 // TestManualRotationDuringAnOpenMinesRound wants it refused, by the name of the
