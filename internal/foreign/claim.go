@@ -90,14 +90,14 @@ func (d *Deriver) judgeCommitment(c *Claim, j *Judgement, explain bool) error {
 	if c.Commitment == "" {
 		return nil
 	}
+	if j.confirmed = c.Commitment == j.Commitment; j.confirmed {
+		return nil
+	}
 	if j.Commitment == "" {
 		return refuse("commitment", "%s shows none for a single round: walk its chain to the terminal hash", c.Scheme.House)
 	}
 	if problem := hexProblem(c.Commitment, 64); problem != "" {
 		return refuse("commitment", "%s", problem)
-	}
-	if j.confirmed = c.Commitment == j.Commitment; j.confirmed {
-		return nil
 	}
 	words := "the server seed hashes to " + j.Commitment + ", and the commitment is " + c.Commitment
 	if explain {

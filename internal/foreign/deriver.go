@@ -25,7 +25,11 @@ type Deriver struct {
 
 // Derive validates a bet and writes its outcome to out. The error is a *game.FieldError.
 func (d *Deriver) Derive(s *Scheme, in *Input, out *Outcome) error {
-	if err := s.Validate(in); err != nil {
+	validate := s.Validate
+	if d.committed.scheme == s && d.committed.serverSeed == in.ServerSeed {
+		validate = s.validateRest // the server seed of the last bet passed
+	}
+	if err := validate(in); err != nil {
 		return err
 	}
 	out.reset()

@@ -47,6 +47,11 @@ func (s *Scheme) Validate(in *Input) error {
 	if problem := s.seed.problem(in.ServerSeed); problem != "" {
 		return refuse("serverSeed", "%s", problem)
 	}
+	return s.validateRest(in)
+}
+
+// validateRest is Validate without the server seed.
+func (s *Scheme) validateRest(in *Input) error {
 	if err := s.validateClientSeed(in.ClientSeed); err != nil {
 		return err
 	}

@@ -117,9 +117,21 @@ func OtherHouses(tried *Scheme, gameName string, in Input, stated Given) (names 
 		}
 		known := in
 		known.Parameters = slices.DeleteFunc(slices.Clone(in.Parameters), func(g Given) bool { return !s.parameter(g.Name) })
-		if gives(s, known, stated) {
+		if slices.ContainsFunc(asElsewhere(stated), func(g Given) bool { return gives(s, known, g) }) {
 			names = append(names, s.Name)
 		}
 	}
 	return names
+}
+
+// asElsewhere writes a stated roll as houses that count it in other units would.
+func asElsewhere(stated Given) []Given {
+	as := []Given{stated}
+	switch hundredths, ok := parseHundredths(stated.Text); {
+	case stated.Name == "rollE2":
+		as = append(as, Given{"roll", stated.Text})
+	case stated.Name == "roll" && ok:
+		as = append(as, Given{"rollE2", stated.Text}, Given{"roll", strconv.FormatUint(hundredths, 10)})
+	}
+	return as
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -23,7 +24,7 @@ const csvColumns = "The first line of a --csv file names its columns, in any ord
 	"missing is taken from the flags; an empty cell is not given; a column of another name has to be left out with --ignore.\n"
 
 // chunkBytes is how much of a file one worker takes at a time.
-const chunkBytes = 1 << 20
+const chunkBytes = 1 << 18
 
 // chunk is some whole lines of a file.
 type chunk struct {
@@ -205,21 +206,22 @@ type lineReader struct {
 	done bool
 }
 
-var errLongLine = errors.New("a line is longer than a MiB: this is no file of bets")
+var errLongLine = fmt.Errorf("a line is longer than %d bytes: this is no file of bets", chunkBytes)
 
 // fill reads until a whole chunk or the end is there.
 func (l *lineReader) fill() error {
-	for len(l.rest) < chunkBytes && !l.done {
-		start := len(l.rest)
-		l.rest = append(l.rest, make([]byte, chunkBytes)...)
-		n, err := io.ReadFull(l.from, l.rest[start:])
-		l.rest = l.rest[:start+n]
-		l.done = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !l.done {
-			return err
-		}
+	if l.done || len(l.rest) >= chunkBytes {
+		return nil
 	}
-	return nil
+	start := len(l.rest)
+	l.rest = slices.Grow(l.rest, 2*chunkBytes-start)[:2*chunkBytes]
+	n, err := io.ReadFull(l.from, l.rest[start:])
+	l.rest = l.rest[:start+n]
+	l.done = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	if l.done {
+		return nil
+	}
+	return err
 }
 
 // header takes the first line, without a byte order mark.
@@ -235,7 +237,7 @@ func (l *lineReader) header() (string, error) {
 		return "", errors.New("the file has no row under its header")
 	}
 	header := strings.TrimSuffix(string(l.rest[:end]), "\r")
-	l.rest, l.line = l.rest[end+1:], l.line+1
+	l.rest, l.line = append(l.rest[:0], l.rest[end+1:]...), l.line+1
 	return strings.TrimPrefix(header, "\ufeff"), nil
 }
 
