@@ -45,8 +45,9 @@ type house struct {
 	calls   *callList
 	keys    *seal.Keys
 	devKey  *auth.DevKey
-	replace func()      // the store gets a new identity
-	grant   money.Units // of players with a known server seed; 0 for 1,000,000
+	rival   *auth.DevKey // of another operator
+	replace func()       // the store gets a new identity
+	grant   money.Units  // of players with a known server seed; 0 for 1,000,000
 
 	pairs  *seedpair.Service
 	public *server.Local
@@ -94,6 +95,9 @@ func openHouse(t *testing.T, url string, replace func(), options []func(*seedpai
 	if h.devKey, err = auth.NewDevKey(""); err != nil {
 		t.Fatal(err)
 	}
+	if h.rival, err = auth.NewDevKey("rival"); err != nil {
+		t.Fatal(err)
+	}
 	return h.process(options...)
 }
 
@@ -112,7 +116,7 @@ func (h *house) process(options ...func(*seedpair.Options)) *house {
 		option(&o)
 	}
 	n.pairs = seedpair.New(o)
-	verifier, err := auth.NewVerifier(time.Now, h.devKey.Key())
+	verifier, err := auth.NewVerifier(time.Now, h.devKey.Key(), h.rival.Key())
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -162,8 +166,13 @@ func (h *house) named(name string) *player { return h.as(name, auth.Player) }
 
 func (h *house) as(name string, role auth.Role) *player {
 	h.t.Helper()
-	id := auth.Identity{Subject: name, Operator: h.devKey.Operator(), Role: role}
-	token, err := h.devKey.Mint(id, time.Hour, time.Now())
+	return h.signed(h.devKey, name, role)
+}
+
+func (h *house) signed(key *auth.DevKey, name string, role auth.Role) *player {
+	h.t.Helper()
+	id := auth.Identity{Subject: name, Operator: key.Operator(), Role: role}
+	token, err := key.Mint(id, time.Hour, time.Now())
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -2,9 +2,11 @@ package seedpair_test
 
 import (
 	"encoding/base64"
+	"sync"
 	"testing"
 
 	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/testenv"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -149,6 +151,34 @@ func TestListRoundsLeavesNothingOutOfManyPairs(t *testing.T) {
 	}
 	if pairs != 141 {
 		t.Errorf("%d pairs, want 141", pairs)
+	}
+}
+
+// A rare filter makes short pages, and loses nothing.
+func TestRareFilterMakesShortPages(t *testing.T) {
+	redis := testenv.Redis(t, testenv.InMemory)
+	h := openHouse(t, redis.URL(), redis.Restart, nil)
+	p := h.player()
+	rare := got(p.limbo.PlaceBet(p.ctx, p.limboBet(100))).must(t).GetRoundId()
+	var group sync.WaitGroup
+	for range 32 {
+		group.Go(func() {
+			for range 70 {
+				if _, err := p.dice.PlaceBet(p.ctx, p.diceBet(10)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	found, pages := p.allRounds(&originalsv1.ListRoundsRequest{Game: originalsv1.Game_LIMBO}, func() {})
+	wantIDs(t, "one of many", found, []string{rare})
+	if pages < 2 {
+		t.Errorf("%d pages looked at 2241 rounds", pages)
+	}
+	all, _ := p.allRounds(&originalsv1.ListRoundsRequest{PageSize: size(200)}, func() {})
+	if len(all) != 32*70+1 || all[len(all)-1] != rare {
+		t.Errorf("%d rounds", len(all))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/crypto/sha3"
@@ -71,6 +72,50 @@ func TestRotationRepeatedGivesTheSameAnswer(t *testing.T) {
 		same(t, "answers of another process", first, got(p.at(h.process()).pairs.RotateSeedPair(p.ctx, req)).must(t))
 		if n := len(got(p.pairs.ListSeedPairs(p.ctx, &originalsv1.ListSeedPairsRequest{})).must(t).GetSeedPairs()); n != 2 {
 			t.Errorf("%d pairs, want 2", n)
+		}
+	})
+}
+
+// The repeat of a rotation that others have followed activates nothing.
+func TestOldRotationRepeatedActivatesNothing(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *house) {
+		p := h.newcomer()
+		req := p.rotation()
+		first := got(p.pairs.RotateSeedPair(p.ctx, req)).must(t)
+		p.pair, p.next = first.GetActive().GetSeedPairId(), first.GetNextCommitment()
+		p.playDice(100)
+		p.rotate()
+		p.rotate()
+		again := got(p.pairs.RotateSeedPair(p.ctx, req)).must(t)
+		if again.GetActive().GetSeedPairId() != first.GetActive().GetSeedPairId() || again.GetNextCommitment() != first.GetNextCommitment() || again.GetRevealed() != nil {
+			t.Errorf("repeated as %v, was %v", again, first)
+		}
+		if shown := p.look(); shown.GetActive().GetSeedPairId() != p.pair {
+			t.Errorf("active is %v, want %s", shown.GetActive(), p.pair)
+		}
+	})
+}
+
+func TestFirstLooksAtOnceShowOneCommitment(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *house) {
+		p := h.stranger()
+		processes := []*player{p, p.at(h.process())}
+		shown := make([]string, 16)
+		var group sync.WaitGroup
+		for i := range shown {
+			group.Go(func() {
+				res, _ := processes[i%2].pairs.GetSeedPair(p.ctx, &originalsv1.GetSeedPairRequest{})
+				shown[i] = res.GetNextCommitment()
+			})
+		}
+		group.Wait()
+		for _, commitment := range shown {
+			if commitment == "" || commitment != shown[0] {
+				t.Fatalf("shown %v", shown)
+			}
+		}
+		if p.balance() != 1_000_000 {
+			t.Errorf("the grant was given to the sum of %d", p.balance())
 		}
 	})
 }

@@ -212,6 +212,28 @@ func TestStrangersRoundsAndPairsAreNotFound(t *testing.T) {
 	}
 }
 
+// The same name at another operator is another player.
+func TestOperatorsNeverSeeEachOthersPlayers(t *testing.T) {
+	h := newHouse(t)
+	ours, theirs := h.named("alice"), h.signed(h.rival, "alice", auth.Player)
+	for _, p := range []*player{ours, theirs} {
+		p.look()
+		p.rotate()
+		p.playDice(100)
+	}
+	if ours.pair == theirs.pair || ours.next == theirs.next {
+		t.Fatal("two operators share a pair")
+	}
+	round := ours.pair + "-0"
+	got(theirs.rounds.GetRound(theirs.ctx, &originalsv1.GetRoundRequest{RoundId: round})).refused(t, reason.RoundNotFound)
+	got(theirs.pairs.GetSeedPairById(theirs.ctx, &originalsv1.GetSeedPairByIdRequest{SeedPairId: ours.pair})).refused(t, reason.SeedPairNotFound)
+	if list := got(theirs.rounds.ListRounds(theirs.ctx, &originalsv1.ListRoundsRequest{})).must(t); len(list.GetRounds()) != 1 || list.GetRounds()[0].GetRoundId() == round {
+		t.Errorf("the other operator lists %v", list)
+	}
+	ours.rotate() // what is revealed to one stays hidden from the other
+	got(theirs.pairs.GetSeedPairById(theirs.ctx, &originalsv1.GetSeedPairByIdRequest{SeedPairId: ours.pair})).refused(t, reason.SeedPairNotFound)
+}
+
 func TestWrongPeerRoleIsRefused(t *testing.T) {
 	h := newHouse(t)
 	p := h.player()
