@@ -190,7 +190,10 @@ func (e *StaleError) Error() string {
 }
 
 // RoundOpenError says that a mines round is undecided.
-type RoundOpenError struct{ Round RoundID }
+type RoundOpenError struct {
+	Round RoundID
+	Nonce uint32 // of Draw only: the one that the refused bet would have had
+}
 
 // Error names the round.
 func (e *RoundOpenError) Error() string { return "ledger: round open: " + e.Round.String() }
@@ -239,7 +242,8 @@ type Store interface {
 	SeedPair(ctx context.Context, id PairID) (SeedPair, error)
 
 	// SeedPairs returns at most count pairs of the player, newest first, from
-	// the pair from on, or from the newest when from is empty.
+	// the pair from on, or from the newest when from is empty. ErrNotFound: no
+	// such player, or from is not a pair of his.
 	SeedPairs(ctx context.Context, p Player, from PairID, count int) ([]SeedPair, error)
 
 	// Balances returns the player's balances. ErrNotFound: no such player.

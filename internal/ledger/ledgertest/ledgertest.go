@@ -30,7 +30,7 @@ type check struct {
 // Run runs the suite. Every check has players and operators of its own, so one
 // store serves all of them.
 func Run(t *testing.T, b Backend) {
-	run(t, b, pairChecks, betChecks, minesChecks, moneyChecks, listChecks, fenceChecks, raceChecks, modelChecks, faultChecks)
+	run(t, b, pairChecks, betChecks, refusalChecks, minesChecks, moneyChecks, listChecks, fenceChecks, raceChecks, modelChecks, faultChecks)
 }
 
 // RunFence runs the part about a store that was replaced.

@@ -75,7 +75,7 @@ func drawRefusal(d ledger.Draw, r reply) error {
 	case "CHANGED":
 		return changed(r.text(1))
 	case "OPEN":
-		return roundOpen(d.Player.Partition(), r.text(1), r.text(2))
+		return openDuringDraw(d, r)
 	case "REUSED":
 		return reason.New(reason.BetIDReused, "this bet id was used for another bet", "nonce", r.text(1))
 	case "REFUSED":
@@ -92,6 +92,19 @@ func drawRefusal(d ledger.Draw, r reply) error {
 			"nonce", r.text(1))
 	}
 	return r.unexpected(drawScript)
+}
+
+func openDuringDraw(d ledger.Draw, r reply) error {
+	next, err := parseNonce(r.text(3))
+	if err != nil {
+		return fmt.Errorf("%w: nonce: %w", errPair, err)
+	}
+	err = roundOpen(d.Player.Partition(), r.text(1), r.text(2))
+	var open *ledger.RoundOpenError
+	if errors.As(err, &open) {
+		open.Nonce = next
+	}
+	return err
 }
 
 // Advance implements ledger.Store.

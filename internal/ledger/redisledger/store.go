@@ -29,6 +29,7 @@ type Options struct {
 // Store keeps players in Redis. It is safe for concurrent use.
 type Store struct {
 	client redis.UniversalClient
+	batch  *batcher // nil in a Cluster, whose driver sends a pipeline again
 	onCall func(script string, took time.Duration, err error)
 }
 
@@ -36,6 +37,9 @@ type Store struct {
 // must have the same options, MaxRetries -1 above all. The caller closes it.
 func New(client redis.UniversalClient, o Options) *Store {
 	s := &Store{client: client, onCall: o.OnCall}
+	if one, ok := client.(*redis.Client); ok {
+		s.batch = &batcher{client: one}
+	}
 	if s.onCall == nil {
 		s.onCall = func(string, time.Duration, error) {}
 	}
@@ -75,6 +79,9 @@ func (s *Store) send(ctx context.Context, command, text string, keys []string, a
 		all = append(all, k)
 	}
 	cmd := call{redis.NewCmd(ctx, append(all, args...)...)}
+	if s.batch != nil {
+		return s.batch.process(ctx, cmd)
+	}
 	_ = s.client.Process(ctx, cmd) // the command holds the error, too
 	return cmd.Result()
 }
