@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -202,5 +203,38 @@ func TestWrongRoleBehindAnAddress(t *testing.T) {
 	err := alice.player.Post(t.Context(), b.path, b.request, new(originalsv1.Round))
 	if testenv.Refused(err) != reason.StoreUnavailable {
 		t.Errorf("dice at the vault's address: %v, want unavailable\n%s", err, s.Stderr())
+	}
+}
+
+// TestRoleThatWasAwayIsUsedAgain keeps a role down for some seconds. Its calls
+// are refused at once, others go on, and it is used again when it is back.
+func TestRoleThatWasAwayIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	site := newSite(t, testenv.Redis(t).URL())
+	site.fourProcesses()
+	s := site.session("waiting")
+	s.rotate(t.Context())
+	random := rand.New(rand.NewPCG(1, 1))
+	games := site.processes[1]
+	games.Kill9()
+	away := s.newWager(random, "dice")
+	s.notSure(away)
+	for end := time.Now().Add(8 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		err := s.player.Post(t.Context(), away.path, away.request, new(originalsv1.Round))
+		if testenv.Refused(err) != reason.StoreUnavailable {
+			t.Fatalf("dice without its process: %v, want unavailable", err)
+		}
+	}
+	if s.place(t.Context(), s.newWager(random, "roulette")) == nil {
+		t.Error("another role is away with it")
+	}
+	site.restart(games)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	if s.place(ctx, away) == nil {
+		t.Error("the role that is back is not used")
+	}
+	if a := s.audit(grantUnits); len(a.rounds) != 2 {
+		t.Errorf("%d rounds, want 2", len(a.rounds))
 	}
 }
