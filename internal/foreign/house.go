@@ -137,6 +137,7 @@ func (s *Scheme) Commitment(serverSeed string) string {
 	return s.commitment(serverSeed)
 }
 
-func (s *Scheme) parameter(name string) bool {
+// Knows reports whether the scheme has a parameter of this name.
+func (s *Scheme) Knows(name string) bool {
 	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == name })
 }

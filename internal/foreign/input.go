@@ -59,7 +59,7 @@ func (s *Scheme) validateRest(in *Input) error {
 		return err
 	}
 	for i, given := range in.Parameters {
-		if !s.parameter(given.Name) {
+		if !s.Knows(given.Name) {
 			return refuse(given.Name, "is not a parameter of %s", s.Name)
 		}
 		for _, before := range in.Parameters[:i] {
@@ -133,10 +133,10 @@ func (f seedForm) problem(text string) string {
 	}
 	const shape = "must be 16 to 64 characters of visible ASCII"
 	switch {
-	case len(text) < 16, len(text) > 64:
-		return fmt.Sprintf("%s, and it has %d", shape, len(text))
 	case strings.TrimSpace(text) != text:
 		return shape + ": there is stray white space around it"
+	case len(text) < 16, len(text) > 64:
+		return fmt.Sprintf("%s, and it has %d", shape, len(text))
 	}
 	for i := range len(text) {
 		if text[i] < 0x21 || text[i] > 0x7E {

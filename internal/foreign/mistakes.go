@@ -116,7 +116,7 @@ func OtherHouses(tried *Scheme, gameName string, in Input, stated Given) (names 
 			continue
 		}
 		known := in
-		known.Parameters = slices.DeleteFunc(slices.Clone(in.Parameters), func(g Given) bool { return !s.parameter(g.Name) })
+		known.Parameters = slices.DeleteFunc(slices.Clone(in.Parameters), func(g Given) bool { return !s.Knows(g.Name) })
 		if slices.ContainsFunc(asElsewhere(stated), func(g Given) bool { return gives(s, known, g) }) {
 			names = append(names, s.Name)
 		}

@@ -66,6 +66,11 @@ func layoutOf(c *cli.Command, header string) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, p := range in.Parameters {
+		if !slices.ContainsFunc(schemes, func(s *foreign.Scheme) bool { return s.Knows(p.Name) }) {
+			return nil, fmt.Errorf("--param %s is not a parameter of any of these bets", p.Name)
+		}
+	}
 	outcomes := 0
 	for i, name := range cells {
 		place, err := placeOf(name, c.StringSlice("ignore"), schemes)
@@ -109,7 +114,7 @@ func placeOf(name string, ignored []string, schemes []*foreign.Scheme) (place, e
 		}
 	}
 	for _, s := range schemes {
-		if slices.ContainsFunc(s.Parameters, func(p foreign.Parameter) bool { return p.Name == name }) {
+		if s.Knows(name) {
 			return inParameter, nil
 		}
 	}
@@ -187,11 +192,12 @@ func (j *rowJudge) judge(row string, explain bool) (err error) {
 	if err := j.findScheme(); err != nil {
 		return err
 	}
+	j.complete()
 	return j.deriver.Judge(&j.row.claim, &j.judgement, explain)
 }
 
 // read puts the cells where they belong. An empty cell leaves what the flags
-// give.
+// give, but for parameters: see complete.
 func (j *rowJudge) read() {
 	given := &j.layout.given
 	claim := &j.row.claim
@@ -222,13 +228,20 @@ func (j *rowJudge) read() {
 			stated = append(stated, foreign.Given{Name: j.layout.names[i], Text: cell})
 		}
 	}
-	cells := len(parameters)
-	for _, p := range given.claim.Input.Parameters {
-		if !slices.ContainsFunc(parameters[:cells], func(g foreign.Given) bool { return g.Name == p.Name }) {
-			parameters = append(parameters, p)
+	claim.Input.Parameters, claim.Stated = parameters, stated
+}
+
+// complete adds the parameters of the flags that the row's game has and that
+// no cell gives.
+func (j *rowJudge) complete() {
+	in := &j.row.claim.Input
+	cells := len(in.Parameters)
+	for _, p := range j.layout.given.claim.Input.Parameters {
+		given := slices.ContainsFunc(in.Parameters[:cells], func(g foreign.Given) bool { return g.Name == p.Name })
+		if !given && j.scheme.Knows(p.Name) {
+			in.Parameters = append(in.Parameters, p)
 		}
 	}
-	claim.Input.Parameters, claim.Stated = parameters, stated
 }
 
 // findScheme looks the scheme up, unless it is that of the last row.

@@ -62,6 +62,7 @@ func verifyForeign(_ context.Context, c *cli.Command) error {
 	if err := d.Judge(&claim, &j, true); err != nil {
 		return foreignError(err, claim.Stated)
 	}
+	noteOurs(&claim, &j)
 	if c.Bool("json") {
 		err = printJSON(c.Root().Writer, foreignJSON(claim.Scheme, &j))
 	} else {

@@ -66,6 +66,7 @@ func verifyRound(_ context.Context, c *cli.Command) error {
 	case err != nil:
 		return err
 	}
+	noteOtherHouses(claim, &result)
 	if c.Bool("json") {
 		err = printJSON(c.Root().Writer, roundJSON(result))
 	} else {
