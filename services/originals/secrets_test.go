@@ -216,7 +216,7 @@ func find(s secret, corpora map[string][]byte) (places []string) {
 	return places
 }
 
-// play is a session of all games with wins, losses, refusals and rounds that
+// play is a run of all games with wins, losses, refusals and rounds that
 // stay open.
 func (h *houseOfSecrets) play(name string) {
 	t := h.t
