@@ -159,8 +159,8 @@ func (s *Service) rotatedView(ctx context.Context, p ledger.Player, shown rng.Co
 		return nil, err
 	}
 	res := &originalsv1.RotateSeedPairResponse{Active: active, NextCommitment: next.commitment.String(), NextScheme: rng.Scheme}
-	if r.Previous == nil {
-		return res, nil
+	if r.Previous == nil || r.Previous.Cause != ledger.CauseRotated {
+		return res, nil // it ended before this rotation, and is revealed already
 	}
 	previous, err := s.finishPair(ctx, *r.Previous)
 	if err != nil {

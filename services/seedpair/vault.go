@@ -150,12 +150,12 @@ func (s *Service) drawRefusal(ctx context.Context, d ledger.Draw, err error) err
 	case errors.Is(err, ledger.ErrNoPair):
 		return s.pairChanged(ctx, d.Player, "")
 	case errors.As(err, &open):
-		return roundOpen(open)
+		return roundOpen(open).With("nonce", nonceText(open.Nonce))
 	}
 	return err
 }
 
-func roundOpen(e *ledger.RoundOpenError) error {
+func roundOpen(e *ledger.RoundOpenError) *reason.Error {
 	return reason.New(reason.RoundOpen, "a mines round is open: pick or cash out first", "roundId", e.Round.String())
 }
 
