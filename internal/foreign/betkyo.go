@@ -123,10 +123,15 @@ func betkyoKoban(d *Deriver, in *Input, out *Outcome) error {
 		if err != nil {
 			return err
 		}
-		if u >= 0.5 {
-			faces[i] = 1
-		}
+		faces[i] = face(u)
 	}
 	out.list("faces", faces)
 	return nil
+}
+
+func face(u float64) uint8 {
+	if u < 0.5 {
+		return 0
+	}
+	return 1
 }

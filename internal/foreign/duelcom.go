@@ -38,11 +38,10 @@ const duelDecimals = 18
 func duelDice(d *Deriver, in *Input, out *Outcome) error {
 	d.keyBytes(in.ServerSeed)
 	d.start(in, ':')
-	w, ok := firstBelow(d.sum(), 4294959453)
+	roll, ok := duelRoll(d.sum())
 	if !ok {
-		return refuse("nonce", "gives eight words that are all rejected: the house has not published what it does then")
+		return errAllRejected
 	}
-	roll := uint64(w % 10001)
 	out.number("roll", roll)
 	target, err := in.number("target", 0, 9999, 10000)
 	stake, staked, stakeErr := in.amount("stake", duelDecimals)
@@ -76,19 +75,36 @@ func duelMines(d *Deriver, in *Input, out *Outcome) error {
 	}
 	d.keyBytes(in.ServerSeed)
 	d.start(in, ':')
-	tiles := newPool(0).tiles
-	for i := tileCount - 1; i >= 1; i-- {
-		n := uint32(i + 1)
-		const most = 1<<32 - 1
-		w, ok := firstBelow(d.at(':', uint64(tileCount-1-i)), most-most%uint64(n))
-		if !ok {
-			return refuse("nonce", "gives eight words that are all rejected: the house has not published what it does then")
-		}
-		tiles[i], tiles[w%n] = tiles[w%n], tiles[i]
+	tiles, ok := drawDuel(func(cursor uint64) *[32]byte { return d.at(':', cursor) })
+	if !ok {
+		return errAllRejected
 	}
 	mines := ascending(tiles[:count])
 	out.list("mines", mines)
 	return payMines(in, out, mines, 0, duelDecimals, halfUp, fraction(999, 1000), "fairMultiplier")
+}
+
+// errAllRejected: eight words that are all too large come once in 10^46 bets.
+var errAllRejected = refuse("nonce", "gives eight words that are all rejected: the house has not published what it does then")
+
+func duelRoll(digest *[32]byte) (roll uint64, ok bool) {
+	w, ok := firstBelow(digest, 4294959453)
+	return uint64(w % 10001), ok
+}
+
+// drawDuel shuffles the tiles. The digests are given, so that a test can reject words.
+func drawDuel(at func(cursor uint64) *[32]byte) (tiles [tileCount]uint8, ok bool) {
+	tiles = newPool(0).tiles
+	for i := tileCount - 1; i >= 1; i-- {
+		n := uint32(i + 1)
+		const most = 1<<32 - 1
+		w, ok := firstBelow(at(uint64(tileCount-1-i)), most-most%uint64(n))
+		if !ok {
+			return tiles, false
+		}
+		tiles[i], tiles[w%n] = tiles[w%n], tiles[i]
+	}
+	return tiles, true
 }
 
 // duelCrash: message = the WHATWG UTF-8 decode of the 48 beacon signature bytes (U+FFFD for maximal subparts), then

@@ -9,4 +9,8 @@ var (
 	LimboE2     = limboE2
 	BcgameE2    = bcgameE2
 	DrawLiqd    = drawLiqd
+	DrawDuel    = drawDuel
+	DuelRoll    = duelRoll
+	StakeCrash  = stakeCrashE2
+	Face        = face
 )

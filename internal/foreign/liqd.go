@@ -43,7 +43,7 @@ func liqdDice(d *Deriver, in *Input, out *Outcome) error {
 	d.start(in, ':')
 	w, ok := firstBelow(d.at(':', 0), 4294960000)
 	if !ok {
-		return refuse("nonce", "gives eight words that are all rejected: the house has not published what it does then")
+		return errAllRejected
 	}
 	roll := uint64(w % 10000)
 	out.number("rollE2", roll)

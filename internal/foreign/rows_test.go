@@ -265,4 +265,3 @@ func cloudbetRows(t testing.TB, file, scheme string) (rows []row) {
 	}
 	return rows
 }
-

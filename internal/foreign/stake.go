@@ -106,10 +106,11 @@ func stakeCrash(d *Deriver, in *Input, out *Outcome) error {
 		return err
 	}
 	d.keyText(in.ServerSeed)
-	w := uint64(word(d.hash([]byte(salt)), 0))
-	out.number("crashE2", max(100, 99<<32/(w+1)))
+	out.number("crashE2", stakeCrashE2(word(d.hash([]byte(salt)), 0)))
 	return nil
 }
+
+func stakeCrashE2(w uint32) uint64 { return max(100, 99<<32/(uint64(w)+1)) }
 
 // stakeWord is the first word of block 0.
 func stakeWord(d *Deriver, in *Input) uint32 {
