@@ -106,6 +106,7 @@ func TestUsualMistakesAreNamed(t *testing.T) {
 		{"nonce one too large", claim(textSeed, "aR3kRBVn", "6", "", "1286"), "nonce 5 would give it"},
 		{"seeds swapped, by the outcome", claim("abcdefabcdef1234", textSeed, "5", "", "8737"), "client seed and server seed are swapped"},
 		{"upper-case hex, by the outcome", claim(strings.ToUpper(textSeed), "aR3kRBVn", "5", "", "1286"), "upper-case hex is another text"},
+		{"nonce one too large at the beginning", claim(textSeed, "aR3kRBVn", "1", "", "7679"), "nonce 0 would give it"},
 		{"stray white space", claim(textSeed, "aR3kRBVn ", "5", "", "1286"), "stray white space"},
 		{"wrong house", claim(textSeed, "aR3kRBVn", "5", "", "2648"), "duel.com-dice would give it"},
 		{"seed of another pair, by the outcome", claim(strings.Repeat("ab", 32), "aR3kRBVn", "5", commitment, "1286"), "belongs to another seed pair"},
@@ -174,6 +175,26 @@ func TestADeriverKeepsNothingThatCounts(t *testing.T) {
 			rt.Fatalf("%s: %v, and anew %v, %v", r.scheme, texts(j.Outcome), texts(fresh), err)
 		}
 	})
+}
+
+// TestADeriverRefusesWhatFollowsAGoodBet: that the last server seed was checked says nothing of the next.
+func TestADeriverRefusesWhatFollowsAGoodBet(t *testing.T) {
+	var d foreign.Deriver
+	var j foreign.Judgement
+	claim := foreign.Claim{Scheme: schemeNamed(t, "stake-dice"), Input: foreign.Input{ServerSeed: textSeed, ClientSeed: "x", Nonce: "0"}}
+	if err := d.Judge(&claim, &j, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"", "short", textSeed + " ", textSeed[:63] + "\x00"} {
+		claim.Input.ServerSeed = bad
+		if field, _, _ := foreign.FieldOf(d.Judge(&claim, &j, false)); field != "serverSeed" {
+			t.Errorf("%q is accepted after a good one", bad)
+		}
+	}
+	claim.Input.ServerSeed, claim.Scheme = textSeed, schemeNamed(t, "liqd-dice")
+	if field, _, _ := foreign.FieldOf(d.Judge(&claim, &j, false)); field != "serverSeed" {
+		t.Error("the seed of one house is accepted for another after it")
+	}
 }
 
 func texts(out foreign.Outcome) (all []string) {
