@@ -5,7 +5,6 @@ package wire
 
 import (
 	"errors"
-	"regexp"
 
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/game"
@@ -18,26 +17,40 @@ import (
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
-var betIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}\z`)
-
 // BetID accepts 1 to 40 of [A-Za-z0-9_-].
 func BetID(id string) error {
-	if !betIDPattern.MatchString(id) {
+	if !consistsOf(id, 40, func(c byte) bool {
+		return lower(c) || digit(c) || 'A' <= c && c <= 'Z' || c == '_' || c == '-'
+	}) {
 		return reason.Field("betId", "must be 1 to 40 characters of A-Z a-z 0-9 _ -")
 	}
 	return nil
 }
 
-var idPattern = regexp.MustCompile(`^[a-z0-9-]{1,64}\z`)
-
 // ID accepts the form of ids that we make, 1 to 64 of [a-z0-9-]; whether
 // there is such a thing is for the store to say.
 func ID(field, id string) error {
-	if !idPattern.MatchString(id) {
+	if !consistsOf(id, 64, func(c byte) bool { return lower(c) || digit(c) || c == '-' }) {
 		return reason.Field(field, "must be 1 to 64 characters of a-z 0-9 -")
 	}
 	return nil
 }
+
+// consistsOf reports whether s has 1 to most bytes, and allowed ones only.
+func consistsOf(s string, most int, allowed func(byte) bool) bool {
+	if len(s) < 1 || len(s) > most {
+		return false
+	}
+	for i := range len(s) {
+		if !allowed(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) bool { return 'a' <= c && c <= 'z' }
+func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // Stake reads a stake: a currency code, and an amount of 1 to 2^53-1.
 func Stake(m *originalsv1.Money) (money.Currency, money.Units, error) {
