@@ -29,8 +29,6 @@ if payout > worst or exposure < worst or balance + payout > MAX_UNITS then retur
 local from, to = (p.o or ''):find(',' .. nonce .. ',', 1, true)
 if not from then return broken('round is not among the open ones') end
 if mines and (h.m or ''):match('^%w+-%d+') ~= id .. '-' .. nonce then return broken('open mines round') end
-local sequence = units(call('GET', KEYS[2]) or '0')
-if not sequence then return broken('outbox') end
 
 local ms = now()
 local field = int(n % 128)
@@ -38,13 +36,16 @@ record = string.char(record:byte(1) % 64 + ended * 64) .. record:sub(2, 6) .. nu
 local open = p.o:sub(1, from) .. p.o:sub(to + 1)
 balance = int(balance + payout)
 
+-- This write comes first, since it alone can fail: it leaves nothing when the
+-- counter of the outbox is none.
+local sequence = call('INCR', KEYS[2]) - 1
+
 -- The outbox: slots of 16 bytes, 255 to a block, so that the place of a slot is
 -- its sequence. A block is made at its full size, which is allocated exactly.
 local block = KEYS[2] .. ':' .. int(math.floor(sequence / 255))
 local offset = sequence % 255 * 16
 if offset == 0 then call('SETRANGE', block, 4079, '\0') end
 call('SETRANGE', block, int(offset), slot)
-call('SET', KEYS[2], int(sequence + 1))
 
 call('ZREM', tag .. ':open', id .. '-' .. nonce)
 if picks ~= before then
