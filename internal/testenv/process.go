@@ -79,8 +79,11 @@ func Serve(t testing.TB, args ...string) *Process {
 	p := &Process{t: t, args: args}
 	t.Cleanup(func() {
 		p.Kill9()
-		if text := p.stderr.String(); strings.Contains(text, "DATA RACE") || strings.Contains(text, "panic") {
+		text := p.stderr.String()
+		if strings.Contains(text, "DATA RACE") || strings.Contains(text, "panic") {
 			t.Errorf("originals %s:\n%s", strings.Join(args, " "), text)
+		} else if t.Failed() {
+			t.Logf("originals %s:\n%s", strings.Join(args, " "), text[max(0, len(text)-4000):])
 		}
 	})
 	p.Start()

@@ -37,7 +37,7 @@ func (s *session) audit(grant int64) audit {
 	defer cancel()
 	s.endRounds(ctx)
 	s.revealLast(ctx)
-	a := audit{s.listRounds(ctx), s.listPairs(ctx)}
+	a := audit{s.listRounds(ctx, ""), s.listPairs(ctx)}
 	s.checkBalance(ctx, a, grant)
 	s.checkRounds(a)
 	s.checkPairs(ctx, a)
@@ -48,14 +48,11 @@ func (s *session) audit(grant int64) audit {
 func (s *session) endRounds(ctx context.Context) {
 	s.t.Helper()
 	for {
-		var open originalsv1.ListRoundsResponse
-		if err := s.get(ctx, "/v1/rounds?state=OPEN&pageSize=200", &open); err != nil {
-			s.t.Fatalf("%s: open rounds: %v", s.name, err)
-		}
-		if len(open.GetRounds()) == 0 && open.GetNextPageToken() == "" {
+		open := s.listRounds(ctx, "&state=OPEN")
+		if len(open) == 0 {
 			return
 		}
-		for _, round := range open.GetRounds() {
+		for _, round := range open {
 			if round.GetMines() != nil {
 				s.finishMines(ctx, round.GetRoundId())
 				continue
@@ -63,7 +60,7 @@ func (s *session) endRounds(ctx context.Context) {
 			s.count("left to the sweeper")
 		}
 		if ctx.Err() != nil {
-			s.t.Fatalf("%s: rounds stay open: %v", s.name, open.GetRounds())
+			s.t.Fatalf("%s: rounds stay open: %v", s.name, open)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -85,11 +82,12 @@ func (s *session) rotations() int {
 	return s.counts["rotations"]
 }
 
-func (s *session) listRounds(ctx context.Context) (all []*originalsv1.Round) {
+// listRounds reads every page of a list of rounds.
+func (s *session) listRounds(ctx context.Context, filter string) (all []*originalsv1.Round) {
 	s.t.Helper()
 	for token := ""; ; {
 		var page originalsv1.ListRoundsResponse
-		if err := s.get(ctx, "/v1/rounds?pageSize=200"+token, &page); err != nil {
+		if err := s.get(ctx, "/v1/rounds?pageSize=200"+filter+token, &page); err != nil {
 			s.t.Fatalf("%s: rounds: %v", s.name, err)
 		}
 		all = append(all, page.GetRounds()...)
@@ -340,7 +338,7 @@ func checkOutbox(t testing.TB, url string, audits []audit) {
 	}
 }
 
-// tally adds up what several players counted.
+// tallyOf adds up what several players counted.
 func tallyOf(sessions []*session) string {
 	sum := make(map[string]int)
 	for _, s := range sessions {

@@ -167,7 +167,7 @@ func (f *fenced) goOn() {
 	if round := f.bet("dice"); round.GetNonce() != 0 {
 		f.Errorf("the first bet of a new pair has nonce %d", round.GetNonce())
 	}
-	f.checkBalance(f.ctx, audit{rounds: f.listRounds(f.ctx)}, grantUnits)
+	f.checkBalance(f.ctx, audit{rounds: f.listRounds(f.ctx, "")}, grantUnits)
 }
 
 func (f *fenced) losesBets() {

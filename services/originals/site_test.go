@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,7 +48,7 @@ func newSite(t testing.TB, store string) *site {
 
 // storeFlags are those of a process that holds the vault.
 func (s *site) storeFlags() []string {
-	return []string{"--redis", s.store, "--seal-key-file", s.sealKey, "--demo-balance", "5000000"}
+	return []string{"--redis", s.store, "--seal-key-file", s.sealKey, "--demo-balance", fmt.Sprint(grantUnits)}
 }
 
 // oneProcess starts every role in one process, at addresses that it keeps.
