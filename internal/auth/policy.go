@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/openoriginals/originals/internal/reason"
 )
@@ -12,11 +13,12 @@ type Access uint8
 
 // The kinds of access.
 const (
-	Public      Access = iota + 1 // anyone; a token is not looked at
-	PlayerOnly                    // a player's token
-	WalletOnly                    // a wallet's token
-	SupportOnly                   // a support token
-	PeerOnly                      // a game service that carries a player's token
+	Public         Access = iota + 1 // anyone; a token is not looked at
+	PlayerOnly                       // a player's token
+	WalletOnly                       // a wallet's token
+	SupportOnly                      // a support token
+	PeerOnly                         // a game service that carries a player's token
+	PlayerOrWallet                   // a player's token or a wallet's
 )
 
 // Policy maps full method names to who may call them. A method that is not
@@ -46,6 +48,14 @@ var Methods = Policy{
 	"/originals.v1.MinesService/StartRound":  PlayerOnly,
 	"/originals.v1.MinesService/Pick":        PlayerOnly,
 	"/originals.v1.MinesService/CashOut":     PlayerOnly,
+
+	"/originals.v1.DuelService/CreateDuel": WalletOnly,
+	"/originals.v1.DuelService/CommitSeat": PlayerOnly,
+	"/originals.v1.DuelService/SeedSeat":   PlayerOnly,
+	"/originals.v1.DuelService/Roll":       WalletOnly,
+	"/originals.v1.DuelService/EndDuel":    WalletOnly,
+	"/originals.v1.DuelService/GetDuel":    PlayerOrWallet,
+	"/originals.v1.DuelService/WatchDuel":  Public,
 
 	"/originals.v1.VerifierService/Verify": Public,
 
@@ -84,22 +94,32 @@ func (p Policy) authorize(ctx context.Context, v *Verifier, method string) (cont
 	if err != nil {
 		return nil, err
 	}
-	if id.Role != access.role() {
-		return nil, reason.New(reason.RoleRequired, "this call needs a token of role "+string(access.role()), "role", string(access.role()))
+	if !slices.Contains(access.roles(), id.Role) {
+		return nil, roleRequired(access.roles())
 	}
 	return NewContext(ctx, id), nil
 }
 
-func (a Access) role() Role {
+func (a Access) roles() []Role {
 	switch a {
 	case PlayerOnly, PeerOnly:
-		return Player
+		return []Role{Player}
 	case WalletOnly:
-		return Wallet
+		return []Role{Wallet}
 	case SupportOnly:
-		return Support
+		return []Role{Support}
+	case PlayerOrWallet:
+		return []Role{Player, Wallet}
 	}
-	return ""
+	return nil
+}
+
+func roleRequired(roles []Role) error {
+	var names []string
+	for _, r := range roles {
+		names = append(names, string(r))
+	}
+	return reason.New(reason.RoleRequired, "this call needs a token of role "+strings.Join(names, " or "), "role", strings.Join(names, ","))
 }
 
 func isGame(roles []string) bool {

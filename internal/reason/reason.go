@@ -44,6 +44,20 @@ const (
 	StakeTooSmall      Reason = "STAKE_TOO_SMALL"
 	NoWinPossible      Reason = "NO_WIN_POSSIBLE"
 	BalanceLimit       Reason = "BALANCE_LIMIT"
+	DuelNotFound       Reason = "DUEL_NOT_FOUND"
+	RequestIDReused    Reason = "REQUEST_ID_REUSED"
+	CommitAlreadySet   Reason = "COMMIT_ALREADY_SET"
+	SeedAlreadySet     Reason = "SEED_ALREADY_SET"
+	SeedTooShort       Reason = "SEED_TOO_SHORT"
+	SeedTooLong        Reason = "SEED_TOO_LONG"
+	SeedTooLate        Reason = "SEED_TOO_LATE"
+	SeedsRequired      Reason = "SEEDS_REQUIRED"
+	CommitTooLate      Reason = "COMMIT_TOO_LATE"
+	CommitRequired     Reason = "COMMIT_REQUIRED"
+	CommitMismatch     Reason = "COMMIT_MISMATCH"
+	CommitNotTaken     Reason = "COMMIT_NOT_TAKEN"
+	PlyOutOfOrder      Reason = "PLY_OUT_OF_ORDER"
+	DuelEnded          Reason = "DUEL_ENDED"
 	InProgress         Reason = "IN_PROGRESS"
 	RateLimited        Reason = "RATE_LIMITED"
 	StoreUnavailable   Reason = "STORE_UNAVAILABLE"
@@ -80,6 +94,20 @@ var meanings = map[Reason]meaning{
 	StakeTooSmall:      {codes.FailedPrecondition, true},
 	NoWinPossible:      {codes.FailedPrecondition, true},
 	BalanceLimit:       {codes.FailedPrecondition, true},
+	DuelNotFound:       {codes.NotFound, true},
+	RequestIDReused:    {codes.AlreadyExists, true},
+	CommitAlreadySet:   {codes.AlreadyExists, true},
+	SeedAlreadySet:     {codes.AlreadyExists, true},
+	SeedTooShort:       {codes.InvalidArgument, true},
+	SeedTooLong:        {codes.InvalidArgument, true},
+	SeedTooLate:        {codes.FailedPrecondition, true},
+	SeedsRequired:      {codes.FailedPrecondition, true},
+	CommitTooLate:      {codes.FailedPrecondition, true},
+	CommitRequired:     {codes.FailedPrecondition, true},
+	CommitMismatch:     {codes.FailedPrecondition, true},
+	CommitNotTaken:     {codes.FailedPrecondition, true},
+	PlyOutOfOrder:      {codes.FailedPrecondition, true},
+	DuelEnded:          {codes.FailedPrecondition, true},
 	InProgress:         {codes.Aborted, true},
 	RateLimited:        {codes.ResourceExhausted, true},
 	StoreUnavailable:   {codes.Unavailable, false},

@@ -23,6 +23,8 @@ type Metrics struct {
 	redis         *prometheus.HistogramVec
 	redisFailures prometheus.Counter
 	openRounds    prometheus.Gauge
+	openDuels     prometheus.Gauge
+	duelRolls     prometheus.Counter
 }
 
 // NewMetrics returns metrics that have counted nothing.
@@ -51,8 +53,16 @@ func NewMetrics() *Metrics {
 			Name: "originals_open_rounds",
 			Help: "Rounds that were open when last looked at.",
 		}),
+		openDuels: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "originals_open_duels",
+			Help: "Duels that had not ended when last looked at.",
+		}),
+		duelRolls: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "originals_duel_rolls_total",
+			Help: "Plies of duels that were answered with dice. A repeat counts again.",
+		}),
 	}
-	m.registry.MustRegister(m.bets, m.requests, m.redis, m.redisFailures, m.openRounds,
+	m.registry.MustRegister(m.bets, m.requests, m.redis, m.redisFailures, m.openRounds, m.openDuels, m.duelRolls,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -79,9 +89,15 @@ func (m *Metrics) ObserveRedis(script string, took time.Duration, err error) {
 // SetOpenRounds records how many rounds are open.
 func (m *Metrics) SetOpenRounds(n int) { m.openRounds.Set(float64(n)) }
 
+// SetOpenDuels records how many duels have not ended.
+func (m *Metrics) SetOpenDuels(n int) { m.openDuels.Set(float64(n)) }
+
 // observe records one call.
 func (m *Metrics) observe(method string, took time.Duration, resp any, err error) {
 	m.requests.WithLabelValues(method).Observe(took.Seconds())
+	if _, rolled := resp.(*originalsv1.DuelRoll); rolled && err == nil {
+		m.duelRolls.Inc()
+	}
 	game := gameOf(method)
 	if game == "" {
 		return

@@ -82,6 +82,9 @@ func (d Deps) finish(ctx context.Context, method string, start time.Time, resp a
 	if round, ok := resp.(interface{ GetRoundId() string }); ok && err == nil {
 		fields = append(fields, zap.String("round_id", round.GetRoundId()))
 	}
+	if duel, ok := resp.(interface{ GetDuelId() string }); ok && err == nil {
+		fields = append(fields, zap.String("duel_id", duel.GetDuelId()))
+	}
 	if refusal, ok := reason.From(told); ok {
 		fields = append(fields, zap.String("reason", string(refusal.Reason)))
 	}

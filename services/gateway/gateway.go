@@ -43,6 +43,8 @@ type Options struct {
 	// Admin answers /healthz, /readyz and /metrics; without it they are
 	// unknown routes.
 	Admin http.Handler
+	// Stop ends the streams of watchers when it is closed; nil for never.
+	Stop <-chan struct{}
 	// Log takes what goes wrong in the gateway itself; nil is silence.
 	Log *zap.Logger
 }
@@ -91,6 +93,7 @@ var services = []protoreflect.FileDescriptor{
 	originalsv1.File_originals_v1_limbo_proto,
 	originalsv1.File_originals_v1_roulette_proto,
 	originalsv1.File_originals_v1_mines_proto,
+	originalsv1.File_originals_v1_duel_proto,
 	originalsv1.File_originals_v1_verifier_proto,
 }
 
@@ -113,14 +116,15 @@ func newRoutes(o Options) (*runtime.ServeMux, error) {
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithWriteContentLength(),
 	)
-	if err := register(mux, encoding, &conn{to: o.Conn, timeout: o.Timeout}); err != nil {
+	if err := register(mux, encoding, &conn{to: o.Conn, timeout: o.Timeout}, o.Stop); err != nil {
 		return nil, fmt.Errorf("gateway: %w", err)
 	}
 	return mux, nil
 }
 
-func register(mux *runtime.ServeMux, encoding codec, c grpc.ClientConnInterface) error {
+func register(mux *runtime.ServeMux, encoding codec, c grpc.ClientConnInterface, stop <-chan struct{}) error {
 	ctx := context.Background()
+	duels := originalsv1.NewDuelServiceClient(c)
 	seedPairs := originalsv1.NewSeedPairServiceClient(c)
 	return errors.Join(
 		originalsv1.RegisterSeedPairServiceHandlerClient(ctx, mux, seedPairs),
@@ -129,6 +133,8 @@ func register(mux *runtime.ServeMux, encoding codec, c grpc.ClientConnInterface)
 		originalsv1.RegisterLimboServiceHandlerClient(ctx, mux, originalsv1.NewLimboServiceClient(c)),
 		originalsv1.RegisterRouletteServiceHandlerClient(ctx, mux, originalsv1.NewRouletteServiceClient(c)),
 		originalsv1.RegisterMinesServiceHandlerClient(ctx, mux, originalsv1.NewMinesServiceClient(c)),
+		originalsv1.RegisterDuelServiceHandlerClient(ctx, mux, duels),
+		mux.HandlePath(http.MethodGet, "/v1/duels/{duel_id}:watch", newWatch(mux, encoding, duels, stop).serve),
 		originalsv1.RegisterVerifierServiceHandlerClient(ctx, mux, originalsv1.NewVerifierServiceClient(c)),
 		mux.HandlePath(http.MethodGet, "/v1/seed-pairs/{seed_pair_id}/evidence", evidence{mux, encoding, seedPairs}.serve),
 	)

@@ -8,15 +8,18 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/openoriginals/originals/internal/auth"
 )
 
 // The roles that a process can have.
 const (
 	roleGateway  = "gateway"
 	roleSeedPair = "seedpair"
+	roleDuel     = "duel"
 )
 
-var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines"}
+var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines", roleDuel}
 
 // settings are the flags of a serving process.
 type settings struct {
@@ -142,6 +145,15 @@ func parsePeers(list string) (map[string]string, error) {
 
 func (s settings) has(role string) bool { return slices.Contains(s.roles, role) }
 
+// hasStore reports whether the process keeps something in Redis, and so holds
+// server seeds.
+func (s settings) hasStore() bool { return s.has(roleSeedPair) || s.has(roleDuel) }
+
+// hasGame reports whether the process draws from the vault.
+func (s settings) hasGame() bool {
+	return slices.ContainsFunc(s.roles, func(r string) bool { return slices.Contains(auth.GameRoles, r) })
+}
+
 // check refuses settings that contradict each other, before anything starts.
 func (s settings) check() error {
 	if s.minesExpiry < time.Minute {
@@ -150,7 +162,7 @@ func (s settings) check() error {
 	if s.demoBalance < -1 {
 		return errors.New("--demo-balance must not be negative")
 	}
-	if !s.has(roleSeedPair) {
+	if !s.hasStore() {
 		return s.checkWithoutStore()
 	}
 	if s.redis != "" && s.sealKeyFile == "" {
@@ -164,10 +176,10 @@ func (s settings) check() error {
 
 func (s settings) checkWithoutStore() error {
 	if s.redis != "" || s.sealKeyFile != "" {
-		return errors.New("--redis and --seal-key-file belong to the role seedpair, which this process has not")
+		return errors.New("--redis and --seal-key-file belong to the roles seedpair and duel, which this process has not")
 	}
 	if s.config == "" && s.devKey == "" {
-		return errors.New("without the role seedpair, --config with an operator or --dev-key is needed, the same as there")
+		return errors.New("without the roles seedpair and duel, --config with an operator or --dev-key is needed, the same as there")
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/openoriginals/originals/internal/server"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 	"github.com/openoriginals/originals/services/dice"
+	"github.com/openoriginals/originals/services/duel"
 	"github.com/openoriginals/originals/services/gateway"
 	"github.com/openoriginals/originals/services/limbo"
 	"github.com/openoriginals/originals/services/mines"
@@ -41,9 +42,11 @@ type process struct {
 	devKey   *auth.DevKey // nil without one
 	tls      *server.PeerTLS
 
-	store *redisledger.Store // nil without the role seedpair
+	store *redisledger.Store // nil without the roles seedpair and duel
 	pairs *seedpair.Service  // nil without the role seedpair
 	vault *server.Local      // the vault within this process; nil without the role seedpair
+	duels *duel.Service      // nil without the role duel
+	stop  <-chan struct{}    // closed when the process begins to end
 
 	group  *server.Group
 	closes []func() error
@@ -53,7 +56,7 @@ type process struct {
 // newProcess puts a process together and binds its listeners. The caller
 // closes it.
 func newProcess(ctx context.Context, s settings, logs io.Writer) (*process, error) {
-	p := &process{settings: s, metrics: server.NewMetrics(), group: server.NewGroup()}
+	p := &process{settings: s, metrics: server.NewMetrics(), group: server.NewGroup(), stop: ctx.Done()}
 	if err := p.build(ctx, logs); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
@@ -154,7 +157,7 @@ func (p *process) loadDevKey() error {
 		if p.devKey, warning, err = auth.LoadOrCreateDevKey(p.settings.devKey, ""); warning != "" {
 			p.notes = append(p.notes, warning)
 		}
-	case p.redis == "" && p.has(roleSeedPair) && p.config == "":
+	case p.redis == "" && p.hasStore() && p.config == "":
 		p.devKey, err = auth.NewDevKey("")
 	}
 	return err
@@ -202,7 +205,7 @@ func (p *process) checkPeers() error {
 func (p *process) calls() []string {
 	var needed []string
 	for _, role := range allRoles[1:] {
-		called := p.has(roleGateway) || role == roleSeedPair
+		called := p.has(roleGateway) || role == roleSeedPair && p.hasGame()
 		if called && !p.has(role) {
 			needed = append(needed, role)
 		}
@@ -223,7 +226,7 @@ func (p *process) listenPublic(deps server.Deps) error {
 			return err
 		}
 	}
-	o := gateway.Options{Conn: local, CORS: p.house.CORS.Origins, Log: p.log}
+	o := gateway.Options{Conn: local, CORS: p.house.CORS.Origins, Log: p.log, Stop: p.stop}
 	if p.admin == "" {
 		o.Admin = p.adminHandler()
 	}
@@ -273,6 +276,8 @@ func (p *process) bind(r grpc.ServiceRegistrar, roles []string) error {
 			}
 		case role == roleSeedPair:
 			seedpair.Bind(r, p.pairs)
+		case role == roleDuel:
+			duel.Bind(r, p.duels)
 		default:
 			vault, err := p.vaultFor(role)
 			if err != nil {
@@ -298,6 +303,7 @@ var publicServices = map[string][]*grpc.ServiceDesc{
 	"limbo":      {&originalsv1.LimboService_ServiceDesc},
 	"roulette":   {&originalsv1.RouletteService_ServiceDesc},
 	"mines":      {&originalsv1.MinesService_ServiceDesc},
+	roleDuel:     {&originalsv1.DuelService_ServiceDesc},
 }
 
 func (p *process) forward(r grpc.ServiceRegistrar, role string) error {

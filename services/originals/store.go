@@ -4,13 +4,16 @@ import (
 	"context"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
 
+	"github.com/openoriginals/originals/internal/duelstore"
 	"github.com/openoriginals/originals/internal/embedded"
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/ledger/redisledger"
 	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/seal"
+	"github.com/openoriginals/originals/services/duel"
 	"github.com/openoriginals/originals/services/seedpair"
 )
 
@@ -21,9 +24,10 @@ const checkTimeout = 5 * time.Second
 // FUN.
 const defaultDemoBalance = 1_000_000
 
-// openStore opens the store and puts the seed-pair service on it.
+// openStore opens the store and puts the services on it that hold server
+// seeds: seed pairs, and duels.
 func (p *process) openStore(ctx context.Context) error {
-	if !p.has(roleSeedPair) {
+	if !p.hasStore() {
 		return nil
 	}
 	url, keys, err := p.storeAndKeys()
@@ -41,6 +45,27 @@ func (p *process) openStore(ctx context.Context) error {
 			return err
 		}
 	}
+	if p.has(roleSeedPair) {
+		p.openPairs(keys)
+	}
+	if p.has(roleDuel) {
+		p.openDuels(client, keys)
+	}
+	return nil
+}
+
+func (p *process) openDuels(client redis.UniversalClient, keys *seal.Keys) {
+	p.duels = duel.New(duel.Options{
+		Store: duelstore.New(client, p.metrics.ObserveRedis), Keys: keys, Log: p.log,
+		OnOpenDuels: p.metrics.SetOpenDuels, Stop: p.stop,
+	})
+	p.group.Go("sweeper of duels", func(ctx context.Context) error {
+		p.duels.Sweep(ctx, sweepInterval)
+		return nil
+	})
+}
+
+func (p *process) openPairs(keys *seal.Keys) {
 	p.pairs = seedpair.New(seedpair.Options{
 		Store: p.store, Keys: keys, House: p.house, Grant: p.grant(), Log: p.log,
 		MinesExpiry: p.minesExpiry, SweepAge: sweepAge, OnOpenRounds: p.metrics.SetOpenRounds,
@@ -49,7 +74,6 @@ func (p *process) openStore(ctx context.Context) error {
 		p.pairs.Sweep(ctx, sweepInterval)
 		return nil
 	})
-	return nil
 }
 
 // storeAndKeys returns the address of the store, which is started here when it

@@ -30,6 +30,8 @@ const (
 	// MinSeedBytes and MaxSeedBytes bound a seat's client seed.
 	MinSeedBytes = 16
 	MaxSeedBytes = 256
+	// CommittedSeedBytes is the length of a seat's client seed in committed mode.
+	CommittedSeedBytes = 64
 )
 
 // Dice are the three dice of one ply, each 1 to 6, in the order in which they were drawn.
@@ -49,6 +51,23 @@ func Commitment(serverSeed rng.ServerSeed) (rng.Commitment, error) {
 func SeatCommitment(matchID, seat, seedText string) string {
 	sum := sha256.Sum256([]byte(matchID + ":" + seat + ":" + seedText))
 	return hex.EncodeToString(sum[:])
+}
+
+// FallbackHash returns the hash by which the house commits to a seat's fallback seed when a duel is made, 64 hex digits:
+// SHA-256 of the seed's text, itself 64 lower-case hex digits.
+func FallbackHash(seedText string) [sha256.Size]byte { return sha256.Sum256([]byte(seedText)) }
+
+// IsCommittedSeed reports whether a text can be a client seed of committed mode: 64 lower-case hex digits.
+func IsCommittedSeed(text string) bool {
+	if len(text) != CommittedSeedBytes {
+		return false
+	}
+	for i := range len(text) {
+		if (text[i] < '0' || text[i] > '9') && (text[i] < 'a' || text[i] > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // ValidateSeed returns a *game.FieldError for `clientSeed`, or nil for 16 to 256 bytes of visible ASCII.
