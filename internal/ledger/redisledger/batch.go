@@ -34,7 +34,11 @@ type pending struct {
 // the command was dropped unsent or may yet have an effect.
 func (b *batcher) process(ctx context.Context, cmd call) (any, error) {
 	p := &pending{ctx, cmd, make(chan struct{})}
-	b.add(p)
+	if b.enter(p) {
+		_ = b.client.Process(ctx, cmd) // the command holds the error, too
+		b.leave()
+		return cmd.Result()
+	}
 	select {
 	case <-p.done:
 		return cmd.Result()
@@ -43,16 +47,29 @@ func (b *batcher) process(ctx context.Context, cmd call) (any, error) {
 	}
 }
 
-// add queues a command and starts a sender unless enough are at work. Senders
-// end when nothing waits, so that a batcher needs no closing.
-func (b *batcher) add(p *pending) {
+// enter makes the caller a sender if there is room for one, and queues its
+// command otherwise.
+func (b *batcher) enter(p *pending) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.waiting = append(b.waiting, p)
 	if b.senders < maxSenders {
 		b.senders++
-		go b.send()
+		return true
 	}
+	b.waiting = append(b.waiting, p)
+	return false
+}
+
+// leave ends a caller's time as a sender. What gathered meanwhile is sent by a
+// goroutine, which ends when nothing waits: a batcher needs no closing.
+func (b *batcher) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting) > 0 {
+		go b.send()
+		return
+	}
+	b.senders--
 }
 
 func (b *batcher) send() {
