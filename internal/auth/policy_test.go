@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,9 +59,9 @@ func TestEveryRegisteredMethodHasAPolicy(t *testing.T) {
 	if len(known) < 20 {
 		t.Errorf("%d methods registered", len(known))
 	}
-	public := []string{"/originals.v1.RoundService/ListGames", "/originals.v1.VerifierService/Verify"}
+	public := []string{"/originals.v1.RoundService/ListGames", "/originals.v1.VerifierService/Verify", "/originals.v1.DuelService/WatchDuel"}
 	for method, access := range Methods {
-		if access == Public && strings.HasPrefix(method, "/originals.") && method != public[0] && method != public[1] {
+		if access == Public && strings.HasPrefix(method, "/originals.") && !slices.Contains(public, method) {
 			t.Errorf("%s is public", method)
 		}
 	}
@@ -104,7 +105,7 @@ func withHeaders(ctx context.Context, values ...string) context.Context {
 
 func TestRolesAreKeptApart(t *testing.T) {
 	c := newCaller(t)
-	policy := Policy{"/p": PlayerOnly, "/w": WalletOnly, "/s": SupportOnly, "/open": Public}
+	policy := Policy{"/p": PlayerOnly, "/w": WalletOnly, "/s": SupportOnly, "/open": Public, "/pw": PlayerOrWallet}
 	roles := map[string]Role{"/p": Player, "/w": Wallet, "/s": Support}
 	for method, wanted := range roles {
 		for _, role := range roles {
@@ -119,6 +120,15 @@ func TestRolesAreKeptApart(t *testing.T) {
 		if _, _, err := c.call(t.Context(), policy, method); reason.Of(err) != reason.TokenInvalid {
 			t.Errorf("%s without a token: %v", method, err)
 		}
+	}
+	for role, want := range map[Role]bool{Player: true, Wallet: true, Support: false} {
+		id, _, err := c.call(withHeaders(t.Context(), "Bearer "+c.token(t, role)), policy, "/pw")
+		if (err == nil) != want || want && id.Role != role || !want && reason.Of(err) != reason.RoleRequired {
+			t.Errorf("/pw as %s: %+v, %v", role, id, err)
+		}
+	}
+	if _, _, err := c.call(t.Context(), policy, "/pw"); reason.Of(err) != reason.TokenInvalid {
+		t.Errorf("/pw without a token: %v", err)
 	}
 	if _, identified, err := c.call(withHeaders(t.Context(), "Bearer rubbish"), policy, "/open"); err != nil || identified {
 		t.Errorf("public: identified %v, %v", identified, err)

@@ -8,6 +8,8 @@
 //
 // Reading is strict: an unknown, missing, repeated or differently cased key, a number where a decimal string belongs, or
 // anything after the end makes the document unusable, which is a *FormatError and no verdict.
+//
+// The other document is a duel that has ended, format originals-duel-v1; Verify tells the two apart by their format.
 package evidence
 
 // Format is the name of the document that this package reads.

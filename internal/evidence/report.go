@@ -90,6 +90,7 @@ type Summary struct {
 	Games  map[string]uint64 `json:"games"` // rounds by game, in lower case; those that are void under "void"
 	Staked []Sum             `json:"staked"`
 	Paid   []Sum             `json:"paid"`
+	Duel   string            `json:"duel,omitempty"` // of a duel, which has nothing of the others: a line for people
 }
 
 // Sum is an amount of one currency in its smallest booked unit. It may be above every int64.
@@ -100,6 +101,9 @@ type Sum struct {
 
 // String returns the summary as one line.
 func (s Summary) String() string {
+	if s.Duel != "" {
+		return s.Duel
+	}
 	var games []string
 	for _, name := range []string{"dice", "limbo", "roulette", "mines", "void"} {
 		if n := s.Games[name]; n > 0 {

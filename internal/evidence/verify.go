@@ -20,11 +20,18 @@ type Options struct {
 	Progress   func(bytes int) // told, from one goroutine, how many more bytes of rounds are verified; may be nil
 }
 
-// Verify reads an evidence document and checks everything in it. The error is a *FormatError when the document is
+// Verify reads an evidence document, of a seed pair or of a duel, and checks everything in it. The error is a *FormatError when the document is
 // unusable, which outranks every failed check, the reader's error, or the context's; then there is no report. A reader
 // that blocks also blocks Verify.
 func Verify(ctx context.Context, r io.Reader, o Options) (Report, error) {
-	pair, rounds, err := readHead(r)
+	document, duel, err := recognise(r)
+	if err != nil {
+		return Report{}, err
+	}
+	if duel {
+		return verifyDuel(document, o)
+	}
+	pair, rounds, err := readHead(document)
 	if err != nil {
 		return Report{}, err
 	}

@@ -69,10 +69,11 @@ func TestEveryRouteIsThere(t *testing.T) {
 	}
 	want := map[string]string{
 		"/v1/seed-pairs/{seedPairId}/evidence": "get",
+		"/v1/duels/{duelId}:watch":             "get",
 		"/openapi.json":                        "get",
 		"/evidence.schema.json":                "get",
 	}
-	camel := strings.NewReplacer("{seed_pair_id}", "{seedPairId}", "{round_id}", "{roundId}")
+	camel := strings.NewReplacer("{seed_pair_id}", "{seedPairId}", "{round_id}", "{roundId}", "{duel_id}", "{duelId}")
 	for _, r := range routes {
 		want[camel.Replace(r[2])] = r[1]
 	}

@@ -13,7 +13,7 @@ import (
 //go:embed evidence.schema.json
 var evidenceSchema []byte
 
-const index = `Open Originals: dice, limbo, roulette and mines that you can check.
+const index = `Open Originals: dice, limbo, roulette, mines and dice for two seats that you can check.
 
   /openapi.json           every call, its fields and its errors
   /evidence.schema.json   the JSON Schema of an evidence document

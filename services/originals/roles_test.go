@@ -193,7 +193,7 @@ func TestVaultIsNotPublic(t *testing.T) {
 func TestWrongRoleBehindAnAddress(t *testing.T) {
 	v := newVaultSite(t)
 	s := v.serveRole(v.tls, role{names: "gateway", peers: map[string]string{
-		"seedpair": v.addr, "dice": v.addr, "limbo": v.addr, "roulette": v.addr, "mines": v.addr,
+		"seedpair": v.addr, "dice": v.addr, "limbo": v.addr, "roulette": v.addr, "mines": v.addr, "duel": v.addr,
 	}})
 	alice := v.session("alice")
 	alice.rotate(t.Context())

@@ -118,11 +118,11 @@ func (s *site) fourProcesses() {
 	s.t.Helper()
 	tls := s.t.TempDir()
 	vault, instant, rest := testenv.FreeAddr(s.t), testenv.FreeAddr(s.t), testenv.FreeAddr(s.t)
-	s.serveRole(tls, role{names: "seedpair", addr: vault})
+	s.serveRole(tls, role{names: "seedpair,duel", addr: vault})
 	s.serveRole(tls, role{names: "dice,limbo", addr: instant, peers: map[string]string{"seedpair": vault}})
 	s.serveRole(tls, role{names: "roulette,mines", addr: rest, peers: map[string]string{"seedpair": vault}})
 	s.serveRole(tls, role{names: "gateway", peers: map[string]string{
-		"seedpair": vault, "dice": instant, "limbo": instant, "roulette": rest, "mines": rest,
+		"seedpair": vault, "dice": instant, "limbo": instant, "roulette": rest, "mines": rest, "duel": vault,
 	}})
 }
 
@@ -134,12 +134,12 @@ func (s *site) twoOfEach() {
 	vaults := []string{testenv.FreeAddr(s.t), testenv.FreeAddr(s.t)}
 	games := []string{testenv.FreeAddr(s.t), testenv.FreeAddr(s.t)}
 	for i, names := range []string{"dice,mines", "limbo,roulette"} {
-		s.serveRole(tls, role{names: "seedpair", addr: vaults[i]})
+		s.serveRole(tls, role{names: "seedpair,duel", addr: vaults[i]})
 		s.serveRole(tls, role{names: names, addr: games[i], peers: map[string]string{"seedpair": vaults[i]}})
 	}
 	for i := range vaults {
 		s.serveRole(tls, role{names: "gateway", peers: map[string]string{
-			"seedpair": vaults[i], "dice": games[0], "mines": games[0], "limbo": games[1], "roulette": games[1],
+			"seedpair": vaults[i], "dice": games[0], "mines": games[0], "limbo": games[1], "roulette": games[1], "duel": vaults[i],
 		}})
 	}
 }

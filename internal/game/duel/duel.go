@@ -117,7 +117,7 @@ func Roll(serverSeed rng.ServerSeed, white, black string, ply uint64) (Dice, err
 	if err != nil {
 		return Dice{}, err
 	}
-	return draw(func(block uint32) (digest [sha256.Size]byte) {
+	return Draw(func(block uint32) (digest [sha256.Size]byte) {
 		mac := hmac.New(sha256.New, raw[:])
 		_, _ = mac.Write(Message(white, black, ply, block)) // a hash never returns an error
 		mac.Sum(digest[:0])
@@ -125,8 +125,9 @@ func Roll(serverSeed rng.ServerSeed, white, black string, ply uint64) (Dice, err
 	}), nil
 }
 
-// draw takes three dice from the bytes of block 0, 1, ...; 252 is the largest multiple of 6 below 256.
-func draw(block func(k uint32) [sha256.Size]byte) (dice Dice) {
+// Draw takes three dice from the bytes of block 0, 1, ...: those of 252 and more, the largest multiple of 6 below 256, are
+// rejected. It is how Roll reads its blocks, for vectors with blocks that never come up.
+func Draw(block func(k uint32) [sha256.Size]byte) (dice Dice) {
 	drawn := 0
 	for k := uint32(0); ; k++ {
 		for _, b := range block(k) {

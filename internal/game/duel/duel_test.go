@@ -96,7 +96,7 @@ func TestRejectionLoopRunsOut(t *testing.T) {
 		{"dice over the end of a block", [][sha256.Size]byte{last, digestOf(253), digestOf(2)}, Dice{6, 3, 3}, 3},
 	} {
 		var asked []uint32
-		if got := draw(blocks(&asked, c.digests...)); got != c.want || len(asked) != c.asked {
+		if got := Draw(blocks(&asked, c.digests...)); got != c.want || len(asked) != c.asked {
 			t.Errorf("%s: %v from %d blocks, want %v from %d", c.name, got, len(asked), c.want, c.asked)
 		}
 		for i, k := range asked {
@@ -111,7 +111,7 @@ func TestRejectionLoopRunsOut(t *testing.T) {
 func TestModuloBias(t *testing.T) {
 	var faces [7]int
 	for b := range 252 {
-		faces[draw(func(uint32) [sha256.Size]byte { return digestOf(byte(b)) })[0]]++
+		faces[Draw(func(uint32) [sha256.Size]byte { return digestOf(byte(b)) })[0]]++
 	}
 	if faces != [7]int{0, 42, 42, 42, 42, 42, 42} {
 		t.Errorf("%v", faces)
@@ -182,5 +182,23 @@ func BenchmarkRoll(b *testing.B) {
 		if _, err := Roll(seed, publishedWhite, publishedBlack, ply); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestCommittedSeeds(t *testing.T) {
+	for text, fits := range map[string]bool{
+		strings.Repeat("0", 64): true, strings.Repeat("f", 64): true, strings.Repeat("a", 63): false, strings.Repeat("a", 65): false, "": false,
+		strings.Repeat("A", 64): false, strings.Repeat("g", 64): false, strings.Repeat("a", 63) + "\n": false, strings.Repeat("a", 63) + "/": false, strings.Repeat("a", 63) + "`": false,
+	} {
+		if IsCommittedSeed(text) != fits {
+			t.Errorf("%q fits: %v", text, !fits)
+		}
+	}
+}
+
+func TestFallbackHashIsOfTheText(t *testing.T) {
+	const want = "60e05bd1b195af2f94112fa7197a5c88289058840ce7c6df9693756bc6250f55" // from sha256sum of 64 zeros
+	if got := FallbackHash(strings.Repeat("0", 64)); hex.EncodeToString(got[:]) != want {
+		t.Errorf("%x", got)
 	}
 }

@@ -6,7 +6,7 @@
 //                  --dice '{"target":5050,"direction":"OVER"}' | --limbo '{"targetE2":200}' |
 //                  --roulette '{"chips":[{"kind":"STRAIGHT","numbers":[17],"amount":"100"}]}' | --mines '{"mineCount":3,"picks":[0,1]}'
 //
-// Sections 1 to 6 also run in a browser: load this file in a page, then use the object `originals`.
+// An evidence file of dice for two seats is checked by duel.js beside this file. Sections 1 to 6 also run in a browser: load this file in a page, then use the object `originals`.
 // Everything is counted in whole numbers: money in the currency's smallest unit, multipliers in 1/10000 (E4).
 "use strict";
 
@@ -493,6 +493,7 @@ function summarize(rounds) {
 const originals = {
   sponge, sha3, commitmentOf, signatureOf, streamOf, uniform, play, limboOutcomeE2, minesMultiplierE4, minesBoard, CHIPS, coveredBy,
   parseJSON, checkEvidence, CHECKS, Unusable,
+  forms: { text, word, number, truth, list, record, hex64, time, id, quote, timeKey, need },
 };
 
 // ---- 7. The command line (Node only) -----------------------------------------------------------------------------------
@@ -507,17 +508,27 @@ function commandEvidence(file, flags) {
   try { content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(require("fs").readFileSync(file)); } catch (error) {
     throw new Unusable(`${quote(file)}: ${error.code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "not UTF-8 text" : "cannot be read"}`);
   }
-  const report = checkEvidence(content, kept);
-  for (const check of Object.keys(CHECKS)) {
+  const duel = isDuel(content) ? require("./duel.js") : undefined;
+  if (duel && kept.lastNonce !== undefined) throw new Unusable("--last-nonce: is for seed pairs, and this is a duel");
+  const report = duel ? duel.checkDuel(content, kept.commitment) : checkEvidence(content, kept);
+  const checks = duel ? duel.CHECKS : CHECKS;
+  for (const check of Object.keys(checks)) {
     const failures = report.failures[check] || [];
     for (const words of failures.slice(0, 5)) line(check, `FAILED  ${words}`);
     if (failures.length > 5) line("", `        and ${failures.length - 5} more`);
-    if (failures.length === 0 && !report.verdict.startsWith("UNUSABLE")) line(check, `ok      ${CHECKS[check]}`);
+    if (failures.length === 0 && !report.verdict.startsWith("UNUSABLE")) line(check, `ok      ${checks[check]}`);
   }
   if (report.summary) line("summary", report.summary);
   for (const note of report.notes) line("note", note);
   line("verdict", report.verdict);
   return report.verdict.startsWith("UNUSABLE") ? 2 : report.verdict.startsWith("FAILED") ? 1 : 0;
+}
+
+function isDuel(content) {
+  try { return parseJSON(content).format === "originals-duel-v1"; } catch (error) {
+    if (error instanceof Unusable || error instanceof TypeError) return false; // checkEvidence says what is wrong
+    throw error;
+  }
 }
 
 function parseNonce(value, at) {
@@ -563,6 +574,7 @@ function commandRound(flags) {
 function main(args) {
   const command = args.shift();
   if (command === "vectors" && args.length === 0) { process.stdout.write(require("./vectors.js").vectorsFile()); return 0; }
+  if (command === "vectors" && args.length === 1 && args[0] === "duel-v1") { process.stdout.write(require("./duelvectors.js").vectorsFile()); return 0; }
   const file = command === "evidence" ? args.shift() : undefined;
   const allowed = { evidence: ["commitment", "last-nonce"], round: ["server-seed", "client-seed", "nonce", "commitment", "stake", ...Object.keys(GAMES)] }[command];
   if (!allowed || (command === "evidence" && file === undefined)) {

@@ -6,6 +6,7 @@
                     --dice '{"target":5050,"direction":"OVER"}' | --limbo '{"targetE2":200}' |
                     --roulette '{"chips":[{"kind":"STRAIGHT","numbers":[17],"amount":"100"}]}' | --mines '{"mineCount":3,"picks":[0,1]}'
 
+An evidence file of dice for two seats is checked by duel.py beside this file.
 Everything is counted in whole numbers: money in the currency's smallest unit, multipliers in 1/10000 (E4).
 """
 import datetime
@@ -570,6 +571,14 @@ def parse_nonce(value, at):
     return int(value)
 
 
+def is_duel(content):
+    try:
+        document = parse_json(content)
+    except Unusable:
+        return False  # check_evidence says what is wrong
+    return isinstance(document, dict) and document.get("format") == "originals-duel-v1"
+
+
 def command_evidence(file, flags):
     kept = flags.get("commitment")
     if kept is not None:
@@ -582,9 +591,17 @@ def command_evidence(file, flags):
         raise Unusable(f"{quote(file)}: not UTF-8 text") from None
     except (OSError, ValueError):
         raise Unusable(f"{quote(file)}: cannot be read") from None
-    report = check_evidence(content, kept, last_nonce)
+    checks = CHECKS
+    if is_duel(content):
+        sys.dont_write_bytecode = True
+        import duel  # beside this file
+        if last_nonce is not None:
+            raise Unusable("--last-nonce: is for seed pairs, and this is a duel")
+        report, checks = duel.check_duel(content, kept), duel.CHECKS
+    else:
+        report = check_evidence(content, kept, last_nonce)
     unusable = report.verdict.startswith("UNUSABLE")
-    for check, what in CHECKS.items():
+    for check, what in checks.items():
         failures = report.failures[check]
         for words in failures[:5]:
             line(check, f"FAILED  {words}")
@@ -654,6 +671,11 @@ def main(args):
         import vectors  # beside this file; only for those who make the vectors
         sys.stdout.write(vectors.vectors_file())
         return 0
+    if command == "vectors" and args == ["duel-v1"]:
+        sys.dont_write_bytecode = True
+        import duelvectors  # beside this file; only for those who make the vectors
+        sys.stdout.write(duelvectors.vectors_file())
+        return 0
     allowed = {"evidence": ["commitment", "last-nonce"], "round": ["server-seed", "client-seed", "nonce", "commitment", "stake", *GAMES]}.get(command)
     if allowed is None or (command == "evidence" and not args):
         print("usage: verify.py evidence FILE | round ... | vectors   (see the first lines of this file)", file=sys.stderr)
@@ -677,4 +699,5 @@ def main(args):
 
 
 if __name__ == "__main__":
+    sys.modules["verify"] = sys.modules["__main__"]  # so that what stands beside this file meets the same classes
     sys.exit(main(sys.argv[1:]))
