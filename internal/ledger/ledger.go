@@ -123,9 +123,18 @@ type Draw struct {
 	Stake     money.Units
 	WorstCase money.Units // greatest payout, held against the balance cap
 	MaxPicks  uint8       // mines only
+	// Decided settles an instant round in the same step, if it gets the nonce
+	// that this was decided for; with any other nonce the round is left open.
+	Decided *Decided
 	// Refusal refuses the bet once its pair is found to be good and its id to
 	// be new, so that a repeat of an older bet is answered first. Nil to take it.
 	Refusal error
+}
+
+// Decided is what an instant round comes to with one nonce of its pair.
+type Decided struct {
+	Nonce  uint32
+	Payout money.Units // 0 to the worst case
 }
 
 // Drawn is a bet that was taken, now or by an earlier call with the same id.

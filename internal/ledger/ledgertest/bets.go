@@ -2,6 +2,7 @@ package ledgertest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/openoriginals/originals/internal/bet"
@@ -24,6 +25,9 @@ var betChecks = []check{
 	{"long player ids with braces and colons", oddPlayers},
 	{"settlement is done once", settledOnce},
 	{"settled by itself, then invalid session: it answers as it ended", settledAnswers},
+	{"a decided bet is settled in the step that takes it", decidedBet},
+	{"a bet decided for another nonce is left open", decidedForAnother},
+	{"a decided payout above the worst case is refused", decidedTooHigh},
 	{"a void round pays the stake back", void},
 	{"rounds and pairs that are not there", notThere},
 }
@@ -345,5 +349,75 @@ func notThere(t *testing.T, b Backend) {
 	for _, id := range []ledger.PairID{p.next.ID, p.offer().ID, ""} {
 		_, err := b.Store.SeedPair(ctx, id)
 		wantErr(t, err, ledger.ErrNotFound)
+	}
+}
+
+func decidedBet(t *testing.T, b Backend) {
+	p := newSubject(t, b.Store)
+	balance := money.Units(1000)
+	for nonce, d := range p.everyGame()[:3] {
+		d.Decided = &ledger.Decided{Nonce: uint32(nonce), Payout: d.WorstCase - 1}
+		balance += d.WorstCase - 1 - d.Stake
+		drawn := p.draw(d)
+		r := drawn.Round
+		if r.State != ledger.Settled || r.Payout != d.WorstCase-1 || r.SettleTime.IsZero() || !r.SettleTime.Equal(r.CreateTime) ||
+			r.ID.Nonce != uint32(nonce) || drawn.Balance != balance || len(drawn.Pair.Open) != 0 {
+			t.Fatalf("drawn %+v, want balance %d", drawn, balance)
+		}
+		wantSame(t, "bet", r.Bet, d.Bet)
+		wantSame(t, "repeat", p.draw(d), drawn)
+		d.Decided = nil
+		wantSame(t, "repeat that is not decided", p.draw(d), drawn)
+		again := p.settle(p.settlement(drawn, 0))
+		wantSame(t, "settled again", again.Round, r)
+		if o := p.outbox(); len(o) != nonce+1 || o[nonce].Round != r.ID || o[nonce].Sequence != uint64(nonce+1) {
+			t.Fatalf("outbox %+v", o)
+		}
+	}
+	if open, err := b.Store.OpenRounds(ctx, p.Partition(), 0, 1000); err != nil || slices.ContainsFunc(open, func(o ledger.OpenRound) bool { return o.ID.Pair == p.pair }) {
+		t.Fatalf("open rounds %+v, %v", open, err)
+	}
+	p.rotate()
+	if p.balance() != balance {
+		t.Fatalf("balance %d, want %d", p.balance(), balance)
+	}
+}
+
+func decidedForAnother(t *testing.T, b Backend) {
+	p := newSubject(t, b.Store)
+	p.draw(p.dice(1))
+	for _, nonce := range []uint32{0, 2, 7} {
+		d := p.dice(10)
+		d.Decided = &ledger.Decided{Nonce: nonce, Payout: 20}
+		if nonce == 2 {
+			d.Decided.Nonce = 4 // the next is 2
+		}
+		before := p.balance()
+		drawn := p.draw(d)
+		if drawn.Round.State != ledger.Open || drawn.Round.Payout != 0 || drawn.Balance != before-10 {
+			t.Fatalf("decided for nonce %d, got %+v", d.Decided.Nonce, drawn)
+		}
+		if l := p.settle(p.settlement(drawn, 20)); l.Balance != before+10 {
+			t.Fatalf("settled %+v", l)
+		}
+	}
+}
+
+func decidedTooHigh(t *testing.T, b Backend) {
+	p := newSubject(t, b.Store)
+	for _, change := range []func(*ledger.Draw){
+		func(d *ledger.Draw) { d.Decided.Payout = d.WorstCase + 1 },
+		func(d *ledger.Draw) { d.Decided.Payout = -1 },
+		func(d *ledger.Draw) { d.Bet, d.MaxPicks = bet.Bet{Game: bet.Mines, MineCount: 3}, 22 },
+	} {
+		d := p.dice(10)
+		d.Decided = &ledger.Decided{}
+		change(&d)
+		if _, err := b.Store.Draw(ctx, d); err == nil {
+			t.Errorf("taken: %+v", d)
+		}
+	}
+	if p.balance() != 1000 || len(p.outbox()) != 0 {
+		t.Fatal("a refused bet had an effect")
 	}
 }

@@ -191,8 +191,11 @@ func evening(t *testing.T, s ledger.Store) summary {
 		t.Fatalf("stale rotation: %v", err)
 	}
 	draw(p.dice(3))
+	decided := p.dice(4)
+	decided.Decided = &ledger.Decided{Nonce: 1, Payout: 6}
+	draw(decided)
 	_, err = retried(t, func() (ledger.Drawn, error) { return s.Draw(ctx, p.dice(5000)) })
-	wantReason(t, err, reason.InsufficientFunds, "nonce", "1")
+	wantReason(t, err, reason.InsufficientFunds, "nonce", "2")
 	rotate()
 	pair := p.pair
 	must(t, func() (ledger.SeedPair, error) { return s.Retire(ctx, p.Player, pair, "ticket") })

@@ -177,6 +177,12 @@ func (m *model) draw(rt *rapid.T) {
 		d = m.mines2(ledger.Drawn{Round: ledger.Round{Stake: d.Stake}})
 	}
 	d.Pair, d.BetID = pair.id, fmt.Sprint("bet-", rapid.IntRange(0, 40).Draw(rt, "bet id"))
+	if ahead := rapid.IntRange(-2, 1).Draw(rt, "decided"); d.Bet.Game != bet.Mines && ahead >= 0 {
+		d.Decided = &ledger.Decided{
+			Nonce:  uint32(len(pair.rounds) + ahead),
+			Payout: money.Units(rapid.Int64Range(0, int64(d.WorstCase)).Draw(rt, "payout")),
+		}
+	}
 	if rapid.IntRange(0, 9).Draw(rt, "refused") == 0 {
 		d.Refusal = reason.New(reason.LimitExceeded, "limit")
 	}
@@ -209,6 +215,14 @@ func (m *model) draw(rt *rapid.T) {
 		m.balance -= d.Stake
 		if d.Bet.Game == bet.Mines {
 			m.mines = r
+		}
+		if d.Decided != nil && d.Decided.Nonce == r.id.Nonce {
+			r.state, r.payout = ledger.Settled, d.Decided.Payout
+			m.balance += r.payout
+			m.outbox = append(m.outbox, r.id)
+		}
+		if got.Round.State != r.state || got.Round.Payout != r.payout {
+			rt.Fatalf("drawn %+v, want state %d and payout %d", got, r.state, r.payout)
 		}
 		if got.Round.ID != r.id || got.Balance != m.balance {
 			rt.Fatalf("drawn %+v, want %s and balance %d", got, r.id, m.balance)

@@ -27,9 +27,19 @@ func (s *Store) Draw(ctx context.Context, d ledger.Draw) (ledger.Drawn, error) {
 	if d.Bet.Game == bet.Roulette {
 		chips = d.Bet.AppendBinary(nil)
 	}
-	r, err := s.run(ctx, drawScript, []string{playerKey(d.Player)},
+	args := []any{
 		short(d.Pair), d.Player.String(), field, spread, record, content, int64(d.Stake), int64(d.WorstCase),
-		string(d.Currency), chips, flag(d.Bet.Game == bet.Mines), flag(d.Refusal != nil))
+		string(d.Currency), chips, flag(d.Bet.Game == bet.Mines), flag(d.Refusal != nil),
+	}
+	if d.Decided != nil {
+		slot, err := packSlot(ledger.RoundID{Pair: d.Pair, Nonce: d.Decided.Nonce})
+		if err != nil {
+			return ledger.Drawn{}, err
+		}
+		args = append(args, nonceText(d.Decided.Nonce), int64(d.Decided.Payout), append7(nil, d.Decided.Payout), slot)
+	}
+	keys := []string{playerKey(d.Player), outboxKey(d.Player.Operator, d.Player.Partition())}
+	r, err := s.run(ctx, drawScript, keys, args...)
 	if err != nil {
 		return ledger.Drawn{}, err
 	}
@@ -55,6 +65,12 @@ func checkDraw(d ledger.Draw) error {
 	}
 	if d.WorstCase < 0 || d.WorstCase > money.MaxUnits || d.Refusal == nil && d.WorstCase < d.Stake {
 		return fmt.Errorf("redisledger: draw: worst case of %d", d.WorstCase)
+	}
+	if d.Decided == nil {
+		return nil
+	}
+	if d.Bet.Game == bet.Mines || d.Decided.Payout < 0 || d.Decided.Payout > d.WorstCase {
+		return fmt.Errorf("redisledger: draw: %s decided with a payout of %d, at worst %d", d.Bet.Game, d.Decided.Payout, d.WorstCase)
 	}
 	return nil
 }

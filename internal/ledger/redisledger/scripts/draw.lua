@@ -1,9 +1,12 @@
--- KEYS player; ARGV the pair's id, player's name, digest of the bet's id,
--- its first four bytes as a number, record, its content, stake, worst case,
--- currency, chips, '1' for mines, '1' to refuse.
+-- KEYS player, outbox; ARGV the pair's id, player's name, digest of the bet's
+-- id, its first four bytes as a number, record, its content, stake, worst case,
+-- currency, chips, '1' for mines, '1' to refuse; and, for a bet that is decided
+-- already: the nonce that it was decided for, payout, its 7 bytes, slot of the
+-- outbox.
 -- -> a round | NOPAIR | CHANGED cause nonce | REUSED nonce | OPEN pair nonce nonce
 --    | REFUSED nonce | FUNDS nonce balance | LIMIT nonce
-local id, name, digest, spread, record, content, stake, worst, currency, chips, mines, refuse = unpack(ARGV)
+local id, name, digest, spread, record, content, stake, worst, currency, chips, mines, refuse,
+  decided, payout, payout7, slot = unpack(ARGV)
 stake, worst, spread = tonumber(stake), tonumber(worst), tonumber(spread)
 
 local h = read(KEYS[1])
@@ -55,9 +58,27 @@ if balance - stake + exposure + worst > MAX_UNITS then return {'LIMIT', p.n} end
 
 local ms = now()
 local field, text = int(nonce % 128), p.n
-record = record:sub(1, 1) .. number5(ms - EPOCH) .. record:sub(7)
+local created = number5(ms - EPOCH)
+p.n = int(nonce + 1)
+
+-- The bet was decided for the nonce that it gets: it is settled in this step,
+-- and never open.
+if text == decided then
+  payout = tonumber(payout)
+  if payout > worst then return broken('payout') end
+  append_outbox(KEYS[2], slot)
+  record = ended(record, SETTLED, created) .. created .. payout7 .. record:sub(19)
+  balance = int(balance - stake + payout)
+  call('HSET', bucket('r', id, nonce), field, record)
+  if chips ~= '' then call('HSET', bucket('c', id, nonce), field, chips) end
+  call('HSET', level_key(level), digest, text)
+  call('HSET', KEYS[1], 'n', p.n, 'b' .. currency, balance)
+  return answer(nonce, record, '', chips, {'b' .. currency, balance}, p)
+end
+
+record = record:sub(1, 1) .. created .. record:sub(7)
 balance = int(balance - stake)
-p.n, p.o = int(nonce + 1), (p.o or ',') .. text .. ','
+p.o = (p.o or ',') .. text .. ','
 
 -- Should a write fail after all, because a key is of another type, then those
 -- that stand before the money leave nothing that a later bet does not replace.

@@ -2,7 +2,7 @@
 -- A record is, in this order: head (state * 64 + what tells bets apart), 5
 -- bytes created, 5 settled, 7 payout, and then the content, packed by Go.
 
-local OPEN = 1
+local OPEN, SETTLED = 1, 2
 
 local function number5(n)
   local e = n % 256; n = (n - e) / 256
@@ -19,6 +19,23 @@ end
 local function is_mines(record) return math.floor(record:byte(1) % 64 / 4) == 4 end
 local function is_roulette(record) return math.floor(record:byte(1) % 64 / 4) == 3 end
 local function state(record) return math.floor(record:byte(1) / 64) end
+
+-- ended begins the record of a round that has ended: its head and creation.
+local function ended(record, state, created)
+  return string.char(record:byte(1) % 64 + state * 64) .. created
+end
+
+-- append_outbox adds a settlement: slots of 16 bytes, 255 to a block, so that
+-- the place of a slot is its sequence. A block is made at its full size, which
+-- is allocated exactly. It comes before every other write, since it alone can
+-- fail: it leaves nothing when the counter of the outbox is none.
+local function append_outbox(key, slot)
+  local sequence = call('INCR', key) - 1
+  local block = key .. ':' .. int(math.floor(sequence / 255))
+  local offset = sequence % 255 * 16
+  if offset == 0 then call('SETRANGE', block, 4079, '\0') end
+  call('SETRANGE', block, int(offset), slot)
+end
 
 -- read_round returns record, picks and chips; nil when there is none.
 local function read_round(id, nonce)

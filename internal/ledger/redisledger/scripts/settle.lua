@@ -2,8 +2,8 @@
 -- the currency as records hold it, state, payout, its 7 bytes, worst case, picks
 -- before, picks, slot of the outbox.
 -- -> a round | NOTFOUND | PICKS | INTERRUPTED
-local id, name, nonce, currency, packed, ended, payout, payout7, worst, before, picks, slot = unpack(ARGV)
-ended, payout, worst = tonumber(ended), tonumber(payout), tonumber(worst)
+local id, name, nonce, currency, packed, ending, payout, payout7, worst, before, picks, slot = unpack(ARGV)
+ending, payout, worst = tonumber(ending), tonumber(payout), tonumber(worst)
 local n = tonumber(nonce)
 local h = read(KEYS[1])
 local p = h and read_pair(id, h, name)
@@ -15,7 +15,7 @@ local mines = is_mines(record)
 local at = mines and 27 or 26
 if record:sub(at, at + #packed - 1) ~= packed then return broken('currency of the round') end
 local b, x = 'b' .. currency, 'x' .. currency
-local balance, exposure = units(h[b]), units(h[x])
+local balance, exposure = units(h[b]), units(h[x] or '0')
 if not balance or not exposure then return broken('balance') end
 if state(record) ~= OPEN then return answer(n, record, stored, chips, {b, int(balance)}, p) end
 
@@ -32,20 +32,11 @@ if mines and (h.m or ''):match('^%w+-%d+') ~= id .. '-' .. nonce then return bro
 
 local ms = now()
 local field = int(n % 128)
-record = string.char(record:byte(1) % 64 + ended * 64) .. record:sub(2, 6) .. number5(ms - EPOCH) .. payout7 .. record:sub(19)
+record = ended(record, ending, record:sub(2, 6)) .. number5(ms - EPOCH) .. payout7 .. record:sub(19)
 local open = p.o:sub(1, from) .. p.o:sub(to + 1)
 balance = int(balance + payout)
 
--- This write comes first, since it alone can fail: it leaves nothing when the
--- counter of the outbox is none.
-local sequence = call('INCR', KEYS[2]) - 1
-
--- The outbox: slots of 16 bytes, 255 to a block, so that the place of a slot is
--- its sequence. A block is made at its full size, which is allocated exactly.
-local block = KEYS[2] .. ':' .. int(math.floor(sequence / 255))
-local offset = sequence % 255 * 16
-if offset == 0 then call('SETRANGE', block, 4079, '\0') end
-call('SETRANGE', block, int(offset), slot)
+append_outbox(KEYS[2], slot)
 
 call('ZREM', tag .. ':open', id .. '-' .. nonce)
 if picks ~= before then
