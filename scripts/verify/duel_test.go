@@ -92,7 +92,7 @@ func TestRankOfFairnessClaimsOfDuels(t *testing.T) {
 func TestJavaScriptDuelVerifierWorksOffline(t *testing.T) {
 	// A browser has no require, no module and no process.
 	script := `const read = (name) => require("fs").readFileSync(name, "utf8");
-		console.log(require("vm").runInNewContext(read("js/verify.js") + ";" + read("js/duel.js") + "; originalsDuel.checkDuel(text).verdict", { text: read(process.argv[1]), TextEncoder }));`
+		console.log(require("vm").runInNewContext(read("js/verify.js") + ";" + read("js/duel.js") + "; originalsDuel.checkDuel(given).verdict", { given: read(process.argv[1]), TextEncoder }));`
 	out, status := runProcess(t, "node", "-e", script, filepath.Join(vectorsDir, "duel", "good-committed.json"))
 	if status != 0 || out != "CONSISTENT, COMMITMENT NOT CONFIRMED\n" {
 		t.Errorf("status %d: %s", status, out)
