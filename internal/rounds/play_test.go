@@ -86,6 +86,26 @@ func TestPlayOfARoundThatHasEnded(t *testing.T) {
 	}
 }
 
+// A vault that settles in the step that takes the bet is checked all the same.
+func TestPlayOfARoundThatTheVaultHasSettled(t *testing.T) {
+	settled := func(payout, multiplier int64) *fakeVault {
+		drawn := openRound()
+		drawn.Round.State = originalsv1.Round_SETTLED
+		drawn.Round.Payout = &originalsv1.Money{Currency: "FUN", Amount: payout}
+		drawn.Round.MultiplierE4 = multiplier
+		return &fakeVault{drawn: drawn}
+	}
+	honest := settled(vectorPayout, 10102)
+	if round, err := rounds.Play(t.Context(), honest, vectorBet(), &vaultv1.DrawRequest{}); err != nil || round != honest.drawn.GetRound() || len(honest.settles) != 0 {
+		t.Errorf("%v, %v, settled %v", round, err, honest.settles)
+	}
+	for _, vault := range []*fakeVault{settled(vectorPayout-1, 10102), settled(vectorPayout, 10101), settled(0, 0)} {
+		if round, err := rounds.Play(t.Context(), vault, vectorBet(), &vaultv1.DrawRequest{}); err == nil {
+			t.Errorf("another outcome passed: %v", round)
+		}
+	}
+}
+
 func TestRefusedDrawSettlesNothing(t *testing.T) {
 	vault := &fakeVault{refusal: reason.New(reason.InsufficientFunds, "no money")}
 	if _, err := rounds.Play(t.Context(), vault, vectorBet(), &vaultv1.DrawRequest{}); reason.Of(err) != reason.InsufficientFunds || len(vault.settles) != 0 {

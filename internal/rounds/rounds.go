@@ -20,22 +20,31 @@ import (
 // once the nonce is taken the round is played to its end.
 const settleTimeout = 5 * time.Second
 
-// Play takes an instant bet and settles it. A repeat of a bet that was taken
-// before is answered with its round, which is settled now if it was left open.
+// Play takes an instant bet and settles it. The vault may do both in one step;
+// the game then derives the outcome all the same, and an outcome that differs
+// is an error. A repeat of a bet that was taken before is answered with its
+// round, which is settled now if it was left open.
 func Play(ctx context.Context, vault vaultv1.VaultServiceClient, b bet.Bet, req *vaultv1.DrawRequest) (*originalsv1.Round, error) {
+	req.Settle = true
 	drawn, err := vault.Draw(auth.Forward(ctx), req)
 	if err != nil {
 		return nil, err
 	}
 	round := drawn.GetRound()
-	if round.GetState() != originalsv1.Round_OPEN {
+	if round.GetState() != originalsv1.Round_OPEN && drawn.GetSignature() == "" {
 		return round, nil
 	}
 	o, err := Outcome(b, drawn, nil)
 	if err != nil {
 		return nil, err
 	}
-	return Settle(ctx, vault, round, b, o, nil)
+	if round.GetState() == originalsv1.Round_OPEN {
+		return Settle(ctx, vault, round, b, o, nil)
+	}
+	if int64(o.Payout) != round.GetPayout().GetAmount() || int64(o.Multiplier) != round.GetMultiplierE4() {
+		return nil, fmt.Errorf("rounds: %s: the vault has paid another outcome", round.GetRoundId())
+	}
+	return round, nil
 }
 
 // Outcome derives the outcome of an open round from its signature; in mines,

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/rng"
 )
 
 // cacheSize bounds each cache. A full one starts anew, which costs one more
@@ -56,4 +57,37 @@ func (c *drawn) take(id ledger.RoundID) (ledger.Loaded, bool) {
 	l, ok := c.m[id]
 	delete(c.m, id)
 	return l, ok
+}
+
+// nextBets remembers what the next bet of a pair will be derived from, so that
+// its outcome is known before it is taken. A nonce that another process has
+// taken meanwhile makes it a wrong guess, which costs one more step.
+type nextBets struct {
+	mu sync.Mutex
+	m  map[ledger.PairID]nextBet
+}
+
+type nextBet struct {
+	clientSeed rng.ClientSeed
+	nonce      uint32
+}
+
+func (c *nextBets) get(id ledger.PairID) (nextBet, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, ok := c.m[id]
+	return n, ok
+}
+
+// learn takes the next nonce from a pair as the store has just shown it. An
+// older look at it changes nothing.
+func (c *nextBets) learn(p ledger.SeedPair) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil || len(c.m) >= cacheSize {
+		c.m = make(map[ledger.PairID]nextBet)
+	}
+	if n, ok := c.m[p.ID]; !ok || p.Nonce > n.nonce {
+		c.m[p.ID] = nextBet{p.ClientSeed, p.Nonce}
+	}
 }

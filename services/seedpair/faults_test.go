@@ -56,11 +56,17 @@ func evening(t *testing.T, h *house, r row) {
 		insist(t, func() (*originalsv1.Round, error) { return p.dice.PlaceBet(p.ctx, d) }),
 		insist(t, func() (*originalsv1.Round, error) { return p.limbo.PlaceBet(p.ctx, l) }),
 		insist(t, func() (*originalsv1.Round, error) { return p.roulette.PlaceBet(p.ctx, w) }))
+	// A bet that another process takes makes the next guess of the nonce wrong:
+	// that bet is taken and settled in two steps.
+	elsewhere, twoSteps := p.diceBet(50), p.diceBet(60)
+	ended = append(ended,
+		got(p.at(h.process()).dice.PlaceBet(p.ctx, elsewhere)).must(t),
+		insist(t, func() (*originalsv1.Round, error) { return p.dice.PlaceBet(p.ctx, twoSteps) }))
 	left := p.diceBet(400)
 	insist(t, func() (any, error) { return p.vault("dice").Draw(p.ctx, diceDraw(left)) })
 	old := p.pair
 	revealed := rotate("second-client-seed").GetRevealed()
-	if revealed.GetSeedPairId() != old || revealed.GetState() != originalsv1.SeedPair_REVEALED || revealed.GetNonce() != r.Nonce+5 {
+	if revealed.GetSeedPairId() != old || revealed.GetState() != originalsv1.SeedPair_REVEALED || revealed.GetNonce() != r.Nonce+7 {
 		t.Errorf("revealed %v", revealed)
 	}
 	ended = append(ended, insist(t, func() (*originalsv1.Round, error) { return p.dice.PlaceBet(p.ctx, left) }))

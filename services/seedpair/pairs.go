@@ -154,6 +154,7 @@ func (s *Service) rotatedView(ctx context.Context, p ledger.Player, shown rng.Co
 	if active.GetCommitment() != shown.String() {
 		return nil, errNotShown
 	}
+	s.next.learn(r.Active)
 	next, err := s.open(p, r.Announced.ID, r.Announced.Sealed)
 	if err != nil {
 		return nil, err

@@ -52,6 +52,7 @@ type Service struct {
 	o      Options
 	opened opened
 	drawn  drawn
+	next   nextBets
 }
 
 // New returns a Service. Call Sweep beside it.

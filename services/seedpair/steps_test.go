@@ -54,9 +54,30 @@ func TestWinningAndLosingBetTakeTheSameSteps(t *testing.T) {
 		if len(seen[true]) != 1 || len(seen[false]) != 1 || seen[true][0] != seen[false][0] {
 			t.Errorf("%s: steps of wins %q, of losses %q", game, seen[true], seen[false])
 		}
-		if !strings.HasPrefix(seen[true][0], "[draw settle] info call method code duration request_id round_id") {
+		if !strings.HasPrefix(seen[true][0], "[draw] info call method code duration request_id round_id") {
 			t.Errorf("%s: steps %q", game, seen[true][0])
 		}
+	}
+}
+
+// The same in two steps, when the vault could not know the nonce.
+func TestWinningAndLosingBetTakeTheSameTwoSteps(t *testing.T) {
+	h := newHouse(t)
+	p := h.player()
+	p.playDice(100)
+	elsewhere := p.at(h.process())
+	seen := map[bool]string{}
+	for range 60 {
+		elsewhere.playDice(1000)
+		var won bool
+		steps := h.steps(func() { won = p.playDice(100).GetPayout().GetAmount() > 0 })
+		if before, ok := seen[won]; ok && before != steps {
+			t.Errorf("steps %q, then %q", before, steps)
+		}
+		seen[won] = steps
+	}
+	if seen[true] != seen[false] || !strings.HasPrefix(seen[true], "[draw settle] info call method code duration request_id round_id") {
+		t.Errorf("steps of wins %q, of losses %q", seen[true], seen[false])
 	}
 }
 

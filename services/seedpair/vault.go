@@ -32,7 +32,7 @@ func (s *Service) Draw(ctx context.Context, req *vaultv1.DrawRequest) (*vaultv1.
 	if err := auth.RequirePeer(ctx, d.Bet.Game.String()); err != nil {
 		return nil, err
 	}
-	return s.draw(ctx, d)
+	return s.draw(ctx, d, req.GetSettle())
 }
 
 // readDraw turns a request into a bet with its terms, or refuses the field
@@ -98,19 +98,47 @@ func termsRefusal(err error) error {
 	return err
 }
 
-func (s *Service) draw(ctx context.Context, d ledger.Draw) (*vaultv1.DrawResponse, error) {
+func (s *Service) draw(ctx context.Context, d ledger.Draw, settle bool) (*vaultv1.DrawResponse, error) {
 	if err := s.checkPair(ctx, d); err != nil {
 		return nil, err
+	}
+	if settle {
+		d.Decided = s.decide(d)
 	}
 	drawn, err := s.o.Store.Draw(ctx, d)
 	if err != nil {
 		return nil, s.drawRefusal(ctx, d, err)
 	}
 	l := ledger.Loaded(drawn)
+	s.next.learn(l.Pair)
 	if l.Round.State == ledger.Open && l.Round.Bet.Game != bet.Mines {
 		s.drawn.put(l)
 	}
-	return s.drawResponse(l)
+	res, err := s.drawResponse(l)
+	if err == nil && d.Decided != nil && l.Round.State == ledger.Settled {
+		res.Signature, err = s.signature(l)
+	}
+	return res, err
+}
+
+// decide derives what an instant bet comes to with the nonce that it will most
+// likely get. It returns nil when that is not known: the bet is then taken and
+// settled in two steps, with the same outcome.
+func (s *Service) decide(d ledger.Draw) *ledger.Decided {
+	next, known := s.next.get(d.Pair)
+	o, opened := s.opened.get(d.Pair)
+	if !known || !opened || d.Bet.Game == bet.Mines || d.Refusal != nil {
+		return nil
+	}
+	signature, err := o.serverSeed.Sign(next.clientSeed, next.nonce)
+	if err != nil {
+		return nil
+	}
+	out, err := d.Bet.Outcome(signature, d.Stake, nil)
+	if err != nil {
+		return nil
+	}
+	return &ledger.Decided{Nonce: next.nonce, Payout: out.Payout}
 }
 
 // checkPair opens the pair's server seed before the stake is locked, so that a
@@ -131,6 +159,7 @@ func (s *Service) checkPair(ctx context.Context, d ledger.Draw) error {
 		return err
 	}
 	if _, err = s.open(pair.Player, pair.ID, pair.Sealed); err == nil {
+		s.next.learn(pair)
 		return nil
 	}
 	next, _, nextErr := s.Announce(ctx, d.Player)
@@ -225,16 +254,21 @@ func (s *Service) drawResponse(l ledger.Loaded) (*vaultv1.DrawResponse, error) {
 	if l.Round.State != ledger.Open {
 		return res, nil
 	}
+	res.Signature, err = s.signature(l)
+	return res, err
+}
+
+// signature reveals the signature of one round, for the game that plays it.
+func (s *Service) signature(l ledger.Loaded) (string, error) {
 	o, err := s.open(l.Pair.Player, l.Pair.ID, l.Pair.Sealed)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	signature, err := o.serverSeed.Sign(l.Pair.ClientSeed, l.Round.ID.Nonce)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	res.Signature = signature.Reveal()
-	return res, nil
+	return signature.Reveal(), nil
 }
 
 // view shows a round with the balance, and its outcome once it has ended.

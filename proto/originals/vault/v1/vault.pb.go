@@ -27,6 +27,9 @@ type DrawRequest struct {
 	BetId      string                 `protobuf:"bytes,1,opt,name=bet_id,json=betId,proto3" json:"bet_id,omitempty"`
 	SeedPairId string                 `protobuf:"bytes,2,opt,name=seed_pair_id,json=seedPairId,proto3" json:"seed_pair_id,omitempty"`
 	Stake      *v1.Money              `protobuf:"bytes,3,opt,name=stake,proto3" json:"stake,omitempty"`
+	// The vault may settle an instant round in the step that takes the bet. The
+	// game then checks the outcome by the signature.
+	Settle bool `protobuf:"varint,4,opt,name=settle,proto3" json:"settle,omitempty"`
 	// Types that are valid to be assigned to Parameters:
 	//
 	//	*DrawRequest_Dice
@@ -87,6 +90,13 @@ func (x *DrawRequest) GetStake() *v1.Money {
 		return x.Stake
 	}
 	return nil
+}
+
+func (x *DrawRequest) GetSettle() bool {
+	if x != nil {
+		return x.Settle
+	}
+	return false
 }
 
 func (x *DrawRequest) GetParameters() isDrawRequest_Parameters {
@@ -164,7 +174,8 @@ func (*DrawRequest_Mines) isDrawRequest_Parameters() {}
 type DrawResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Round *v1.Round              `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
-	// 64 lower-case hex digits; only while the round is open.
+	// 64 lower-case hex digits; while the round is open, and in the answer to the
+	// call that took the bet and settled it.
 	Signature     string `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -368,12 +379,13 @@ var File_originals_vault_v1_vault_proto protoreflect.FileDescriptor
 
 const file_originals_vault_v1_vault_proto_rawDesc = "" +
 	"\n" +
-	"\x1eoriginals/vault/v1/vault.proto\x12\x12originals.vault.v1\x1a\x16originals/v1/bet.proto\x1a\x18originals/v1/money.proto\x1a\x18originals/v1/round.proto\"\xe1\x02\n" +
+	"\x1eoriginals/vault/v1/vault.proto\x12\x12originals.vault.v1\x1a\x16originals/v1/bet.proto\x1a\x18originals/v1/money.proto\x1a\x18originals/v1/round.proto\"\xf9\x02\n" +
 	"\vDrawRequest\x12\x15\n" +
 	"\x06bet_id\x18\x01 \x01(\tR\x05betId\x12 \n" +
 	"\fseed_pair_id\x18\x02 \x01(\tR\n" +
 	"seedPairId\x12)\n" +
-	"\x05stake\x18\x03 \x01(\v2\x13.originals.v1.MoneyR\x05stake\x122\n" +
+	"\x05stake\x18\x03 \x01(\v2\x13.originals.v1.MoneyR\x05stake\x12\x16\n" +
+	"\x06settle\x18\x04 \x01(\bR\x06settle\x122\n" +
 	"\x04dice\x18\n" +
 	" \x01(\v2\x1c.originals.v1.DiceParametersH\x00R\x04dice\x125\n" +
 	"\x05limbo\x18\v \x01(\v2\x1d.originals.v1.LimboParametersH\x00R\x05limbo\x12>\n" +
