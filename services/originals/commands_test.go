@@ -66,6 +66,7 @@ func TestSettingsThatCannotBeMeant(t *testing.T) {
 		{"short.key", []string{"--redis", nowhere, "--seal-key-file", short, "--dev-key", key}},
 		{"missing.yaml", []string{"--config", filepath.Join(dir, "missing.yaml")}},
 		{"--demo-balance", []string{"--demo-balance", "-5"}},
+		{"--demo-balance must be 0 to 9007199254740991", []string{"--demo-balance", "9007199254740992"}},
 		{"--mines-expiry", []string{"--mines-expiry", "1s"}},
 		{"--log-level", []string{"--log-level", "loud"}},
 		{"unknown role", []string{"serve", "--role", "gateway,poker"}},

@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/money"
 )
 
 // The roles that a process can have.
@@ -159,8 +160,8 @@ func (s settings) check() error {
 	if s.minesExpiry < time.Minute {
 		return errors.New("--mines-expiry must be at least 1m")
 	}
-	if s.demoBalance < -1 {
-		return errors.New("--demo-balance must not be negative")
+	if s.demoBalance < -1 || s.demoBalance > int64(money.MaxUnits) {
+		return fmt.Errorf("--demo-balance must be 0 to %d", int64(money.MaxUnits))
 	}
 	if !s.hasStore() {
 		return s.checkWithoutStore()

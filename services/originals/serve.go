@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v3"
+	"go.uber.org/zap"
 
 	"github.com/openoriginals/originals/internal/auth"
 )
@@ -36,7 +37,7 @@ func serveCommand() *cli.Command {
 }
 
 // serve runs a process until ctx is done, and then finishes the calls in
-// flight.
+// flight. Its log says when it began, was told to end, and ended in good order.
 func serve(ctx context.Context, s settings, out, logs io.Writer) (err error) {
 	p, err := newProcess(ctx, s, logs)
 	if err != nil {
@@ -50,7 +51,18 @@ func serve(ctx context.Context, s settings, out, logs io.Writer) (err error) {
 	if err := p.greet(ctx, out); err != nil {
 		return err
 	}
-	return p.group.Serve(ctx)
+	p.log.Info("started", zap.Strings("roles", p.roles), zap.Bool("embedded_store", p.hasStore() && p.redis == ""))
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() {
+		p.log.Info("ending: takes no more calls and finishes those in flight")
+		end()
+	})()
+	if err := p.group.Serve(serving); err != nil {
+		return err
+	}
+	p.log.Info("ended")
+	return nil
 }
 
 // address returns host and port of a listener as a client on this machine

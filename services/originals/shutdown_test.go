@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -121,5 +122,24 @@ func TestEveryRoleEndsInGoodOrder(t *testing.T) {
 		if status := p.Wait(); status != 0 {
 			t.Errorf("%s: exit status %d:\n%s", p.Name(), status, p.Stderr())
 		}
+	}
+}
+
+// TestTheLogSaysWhenAProcessBeganAndEnded wants it said once each, in order.
+func TestTheLogSaysWhenAProcessBeganAndEnded(t *testing.T) {
+	p := testenv.Serve(t, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+	p.AwaitReady(p.URL())
+	p.Terminate()
+	if status := p.Wait(); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	log, said := p.Stderr(), []string{`"message":"started"`, `"message":"ending`, `"message":"ended"`}
+	at := -1
+	for _, words := range said {
+		i := strings.Index(log, words)
+		if i <= at || strings.Count(log, words) != 1 {
+			t.Errorf("%s is not said once, after what comes before it:\n%s", words, log)
+		}
+		at = i
 	}
 }
