@@ -26,6 +26,10 @@ const Size = 1 + 12 + rng.ServerSeedSize + 16
 // among ours, it belongs to another pair, or it was altered.
 var ErrOpen = errors.New("seal: server seed cannot be opened")
 
+// errNoKey is the ErrOpen of a key file that lacks a key, for who reads the
+// log: nothing is damaged, and adding the key mends it.
+var errNoKey = fmt.Errorf("%w: it was sealed with a key that is not in the key file", ErrOpen)
+
 // Keys seal with the first key and open with all, AES-256-GCM bound to the
 // pair. They cannot be printed.
 type Keys struct {
@@ -130,7 +134,7 @@ func (k *Keys) Open(pair string, sealed []byte) (rng.ServerSeed, error) {
 	}
 	aead, ok := k.aeads[sealed[0]]
 	if !ok {
-		return rng.ServerSeed{}, ErrOpen
+		return rng.ServerSeed{}, errNoKey
 	}
 	raw, err := aead.Open(nil, nil, sealed[1:], []byte(pair))
 	if err != nil {

@@ -85,6 +85,22 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// An operator who gave the wrong key file must not take it for damage.
+func TestOpenTellsALackingKeyFromDamage(t *testing.T) {
+	sealed, err := keys(t, keyA).Seal(pair, serverSeed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const words = "not in the key file"
+	if _, err := keys(t, keyB).Open(pair, sealed); err == nil || !strings.Contains(err.Error(), words) {
+		t.Errorf("another key: %v", err)
+	}
+	sealed[Size-1] ^= 1
+	if _, err := keys(t, keyA).Open(pair, sealed); err == nil || strings.Contains(err.Error(), words) {
+		t.Errorf("damaged: %v", err)
+	}
+}
+
 func TestTheSameServerSeedNeverSealsTwiceAlike(t *testing.T) {
 	k, s := keys(t, keyA), serverSeed(t)
 	first, err := k.Seal(pair, s)
