@@ -25,6 +25,7 @@ type fakes struct {
 	originalsv1.UnimplementedSeedPairServiceServer
 	originalsv1.UnimplementedRoundServiceServer
 	originalsv1.UnimplementedMinesServiceServer
+	originalsv1.UnimplementedDuelServiceServer
 
 	mu       sync.Mutex
 	requests []proto.Message
@@ -79,6 +80,7 @@ func serveFakes(t testing.TB, f *fakes, change func(*Options)) string {
 	originalsv1.RegisterLimboServiceServer(server, limboFake{})
 	originalsv1.RegisterRouletteServiceServer(server, rouletteFake{})
 	originalsv1.RegisterMinesServiceServer(server, f)
+	originalsv1.RegisterDuelServiceServer(server, f)
 	BindVerifier(server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -69,6 +69,13 @@ var routes = []struct {
 			PageSize: proto.Int32(200), PageToken: "x"}},
 	{"GET", "/v1/balances", "", &originalsv1.ListBalancesRequest{}},
 	{"GET", "/v1/games", "", &originalsv1.ListGamesRequest{}},
+	{"POST", "/v1/duels", `{"requestId":"g","white":"a","black":"b","mode":"PLAIN","graceSeconds":7,"expirySeconds":3600}`,
+		&originalsv1.CreateDuelRequest{RequestId: "g", White: "a", Black: "b", Mode: originalsv1.Duel_PLAIN.Enum(), GraceSeconds: proto.Uint32(7), ExpirySeconds: proto.Uint32(3600)}},
+	{"POST", "/v1/duels/d-1/seats/white:commit", `{"clientSeedHash":"h"}`, &originalsv1.CommitSeatRequest{DuelId: "d-1", Seat: "white", ClientSeedHash: "h"}},
+	{"POST", "/v1/duels/d-1/seats/black:seed", `{"clientSeed":"s"}`, &originalsv1.SeedSeatRequest{DuelId: "d-1", Seat: "black", ClientSeed: "s"}},
+	{"POST", "/v1/duels/d-1:roll", `{"ply":0}`, &originalsv1.RollRequest{DuelId: "d-1", Ply: proto.Uint32(0)}},
+	{"POST", "/v1/duels/d-1:end", `{}`, &originalsv1.EndDuelRequest{DuelId: "d-1"}},
+	{"GET", "/v1/duels/d-1", "", &originalsv1.GetDuelRequest{DuelId: "d-1"}},
 	{"POST", "/v1/verify", `{"scheme":"s","nonce":0,"limbo":{"targetE2":200}}`,
 		&originalsv1.VerifyRequest{Scheme: "s", Nonce: proto.Uint32(0),
 			Parameters: &originalsv1.VerifyRequest_Limbo{Limbo: &originalsv1.LimboParameters{TargetE2: 200}}}},
@@ -174,7 +181,7 @@ func TestBadBodiesReachNoService(t *testing.T) {
 			}
 		}
 	}
-	if posts != 8 || f.calls() != 0 {
+	if posts != 13 || f.calls() != 0 {
 		t.Errorf("%d routes, %d calls reached a service", posts, f.calls())
 	}
 }
@@ -240,6 +247,9 @@ func TestQueriesAreStrict(t *testing.T) {
 		{"GET", "/v1/rounds/p-0?roundId=q", "roundId"},
 		{"GET", "/v1/balances?player=eve", "player"},
 		{"GET", "/v1/games?x=1", "x"},
+		{"GET", "/v1/duels/d-1?duelId=e", "duelId"},
+		{"GET", "/v1/duels/d-1:watch?afterEvent=1", "afterEvent"},
+		{"POST", "/v1/duels/d-1:roll?ply=1", "ply"},
 		{"POST", "/v1/dice/bets?betId=b", "betId"},
 		{"POST", "/v1/verify?pageSize=1", "pageSize"},
 	} {
@@ -251,6 +261,23 @@ func TestQueriesAreStrict(t *testing.T) {
 	}
 	if f.calls() != 0 {
 		t.Errorf("%d calls reached a service", f.calls())
+	}
+}
+
+// The message says how a parameter is spelt, not only that it is wrong.
+func TestMisspeltParameterIsExplained(t *testing.T) {
+	url := serveFakes(t, &fakes{}, nil)
+	for query, want := range map[string]string{
+		"pageToken=":   "pageToken is empty: leave it out instead",
+		"pageSize=x":   "pageSize must be a whole number",
+		"state=open":   "state must be one of OPEN, SETTLED, VOID",
+		"state=":       "state is empty: leave it out instead",
+		"pageSize=1.0": "pageSize must be a whole number",
+	} {
+		r := send(t, "GET", url+"/v1/rounds?"+query, "")
+		if !strings.Contains(r.body, `"message":"`+want+`"`) {
+			t.Errorf("%s: %s, want %s", query, r.body, want)
+		}
 	}
 }
 

@@ -76,24 +76,33 @@ func checkParameter(fields protoreflect.FieldDescriptors, name string, given []s
 	if len(given) != 1 {
 		return reason.Field(name, "stands there twice")
 	}
-	if !fits(fd, given[0]) {
-		return reason.Field(name, "has no such value")
+	if given[0] == "" {
+		return reason.Field(name, "is empty: leave it out instead")
+	}
+	if problem := misspelt(fd, given[0]); problem != "" {
+		return reason.Field(name, problem)
 	}
 	return nil
 }
 
-// fits reports whether a parameter is spelt as the contract says. An empty one
-// is refused: leave it out instead.
-func fits(fd protoreflect.FieldDescriptor, text string) bool {
+// misspelt returns what is wrong with the spelling of a parameter, or nothing.
+func misspelt(fd protoreflect.FieldDescriptor, text string) string {
 	switch fd.Kind() {
 	case protoreflect.StringKind:
-		return text != "" && utf8.ValidString(text)
+		if utf8.ValidString(text) {
+			return ""
+		}
 	case protoreflect.EnumKind:
-		v := fd.Enum().Values().ByName(protoreflect.Name(text))
-		return v != nil && v.Number() != 0
+		if v := fd.Enum().Values().ByName(protoreflect.Name(text)); v != nil && v.Number() != 0 {
+			return ""
+		}
+		_, problem := strictjson.EnumNames(fd.Enum())
+		return problem
 	case protoreflect.Int32Kind:
-		n, err := strconv.ParseInt(text, 10, 32)
-		return err == nil && strconv.FormatInt(n, 10) == text
+		if n, err := strconv.ParseInt(text, 10, 32); err == nil && strconv.FormatInt(n, 10) == text {
+			return ""
+		}
+		return "must be a whole number"
 	}
-	return false
+	return "has no such value"
 }

@@ -144,6 +144,10 @@ func (h *watch) stream(w http.ResponseWriter, r *http.Request, p *place) {
 	}
 	beat := time.NewTicker(h.heartbeat)
 	defer beat.Stop()
+	w.WriteHeader(http.StatusOK)
+	if pace.Flush() != nil { // the watcher is to know that he is in, though nothing may happen for long
+		return
+	}
 	for _, frame := range p.first {
 		if !write(frame) {
 			return

@@ -103,7 +103,7 @@ func (d *Decoder) field(fd protoreflect.FieldDescriptor) (*field, error) {
 	f.kind, f.problem = k, problem
 	switch k {
 	case kindEnum:
-		f.enum, f.problem = enumNames(fd.Enum())
+		f.enum, f.problem = EnumNames(fd.Enum())
 	case kindMessage:
 		f.message, err = d.plan(fd.Message())
 	}
@@ -135,9 +135,10 @@ func kindOf(fd protoreflect.FieldDescriptor) (kind, string, error) {
 	return 0, "", fmt.Errorf("strictjson: %s is a %v, which has no strict form", fd.FullName(), fd.Kind())
 }
 
-// enumNames returns the names that a client may use: all but the zero value,
-// which every enum keeps for "not specified".
-func enumNames(e protoreflect.EnumDescriptor) (map[string]protoreflect.EnumNumber, string) {
+// EnumNames returns the names that a client may use: all but the zero value,
+// which every enum keeps for "not specified"; and what to tell a client that
+// used another.
+func EnumNames(e protoreflect.EnumDescriptor) (map[string]protoreflect.EnumNumber, string) {
 	values := e.Values()
 	names := make(map[string]protoreflect.EnumNumber, values.Len())
 	listed := make([]string, 0, values.Len())
