@@ -35,7 +35,7 @@ func (b Bet) Validate() error {
 			return err
 		}
 		if stake += chip.Amount; stake > money.MaxUnits { // cannot wrap: both are at most 2^53-1
-			return &game.FieldError{Field: "amount", Problem: fmt.Sprintf("amounts add up to more than %d", money.MaxUnits)}
+			return &game.FieldError{Field: "amount", Problem: fmt.Sprintf("of all chips together must be at most %d", money.MaxUnits)}
 		}
 	}
 	return nil

@@ -66,9 +66,28 @@ func TestBadChipsNameTheirField(t *testing.T) {
 	if err := (roulette.Bet{Chips: largest}).Validate(); err != nil {
 		t.Errorf("chips of 2^53-1 together: %v", err)
 	}
-	err := (roulette.Bet{Chips: []roulette.Chip{good, good, chip(roulette.Red, 0)}}).Validate()
-	if want := fmt.Sprintf("amount: chips[2]: must be 1 to %d", int64(1<<53-1)); err == nil || err.Error() != want {
-		t.Errorf("error %v, want %q", err, want)
+}
+
+// What is said of a chip is a sentence with its field before it, and names the
+// chip.
+func TestRefusedChipIsNamed(t *testing.T) {
+	good, most := chip(roulette.Red, 5), int64(1<<53-1)
+	for _, c := range []struct {
+		bad  roulette.Chip
+		want string
+	}{
+		{chip(roulette.Red, 0), fmt.Sprintf("amount: of chips[2] must be 1 to %d", most)},
+		{chip(0, 5), "kind: of chips[2] must be a kind of chip, such as RED"},
+		{chip(roulette.Red, 5, 1), "numbers: of chips[2] must be left out for RED"},
+		{chip(roulette.Split, 5, 1), "numbers: of chips[2] must be a list of 2 for SPLIT"},
+		{chip(roulette.Split, 5, 2, 1), "numbers: of chips[2] must be ascending without repeats"},
+		{chip(roulette.Split, 5, 3, 4), "numbers: of chips[2] must be a SPLIT of this layout"},
+		{chip(roulette.Black, 1<<53-1), fmt.Sprintf("amount: of all chips together must be at most %d", most)},
+	} {
+		err := (roulette.Bet{Chips: []roulette.Chip{good, good, c.bad}}).Validate()
+		if err == nil || err.Error() != c.want {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
 	}
 }
 

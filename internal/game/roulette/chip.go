@@ -68,13 +68,17 @@ func (c Chip) Covers(pocket uint8) bool {
 // validate returns what is wrong with the chip at this place of a bet, or nil.
 func (c Chip) validate(place int) error {
 	refuse := func(field, problem string) error {
-		return &game.FieldError{Field: field, Problem: fmt.Sprintf("chips[%d]: %s", place, problem)}
+		return &game.FieldError{Field: field, Problem: fmt.Sprintf("of chips[%d] %s", place, problem)}
 	}
 	if !c.Kind.known() {
-		return refuse("kind", "is not a kind of chip")
+		return refuse("kind", "must be a kind of chip, such as RED")
 	}
-	if want := kinds[c.Kind].numbers; len(c.Numbers) != want {
-		return refuse("numbers", fmt.Sprintf("%s takes %d", c.Kind, want))
+	switch want := kinds[c.Kind].numbers; {
+	case len(c.Numbers) == want:
+	case want == 0:
+		return refuse("numbers", fmt.Sprintf("must be left out for %s", c.Kind))
+	default:
+		return refuse("numbers", fmt.Sprintf("must be a list of %d for %s", want, c.Kind))
 	}
 	for i := 1; i < len(c.Numbers); i++ {
 		if c.Numbers[i] <= c.Numbers[i-1] {
@@ -82,7 +86,7 @@ func (c Chip) validate(place int) error {
 		}
 	}
 	if _, legal := places[c.key()]; !legal {
-		return refuse("numbers", fmt.Sprintf("are not a %s of this layout", c.Kind))
+		return refuse("numbers", fmt.Sprintf("must be a %s of this layout", c.Kind))
 	}
 	if c.Amount < 1 || c.Amount > money.MaxUnits {
 		return refuse("amount", fmt.Sprintf("must be 1 to %d", money.MaxUnits))
