@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
 // Group starts and ends what a process runs: listeners, and jobs beside them.
@@ -65,8 +66,12 @@ func (g *Group) HTTP(name string, s *http.Server) {
 	})
 }
 
-// GRPC adds a listener for a gRPC server.
+// GRPC adds a listener for a gRPC server, on which every service is registered
+// already: Health answers for each by its name, too.
 func (g *Group) GRPC(name, addr string, s *grpc.Server) {
+	for service := range s.GetServiceInfo() {
+		g.Health.SetServingStatus(service, healthpb.HealthCheckResponse_SERVING)
+	}
 	g.listeners = append(g.listeners, &listener{
 		name: name, addr: addr,
 		serve: func(socket net.Listener) error {

@@ -18,6 +18,10 @@ import (
 // healthPrefix begins the methods that probes call all the time.
 const healthPrefix = "/grpc.health."
 
+// healthCheck is the one whose NOT_FOUND means something to a probe: that the
+// service it asks about is not here.
+const healthCheck = "/grpc.health.v1.Health/Check"
+
 // Deps is what interceptors work with. All are required.
 type Deps struct {
 	Logger   *zap.Logger
@@ -72,6 +76,9 @@ func (d Deps) observeStream(srv any, ss grpc.ServerStream, info *grpc.StreamServ
 func (d Deps) finish(ctx context.Context, method string, start time.Time, resp any, err error) error {
 	took := d.Clock().Sub(start)
 	told := tell(ctx, err)
+	if method == healthCheck && status.Code(err) == codes.NotFound {
+		told = err
+	}
 	d.Metrics.observe(method, took, resp, told)
 	fields := make([]zap.Field, 0, 8)
 	fields = append(fields,
@@ -113,7 +120,7 @@ func needsAttention(err, told error) bool {
 		return refusal.Reason == reason.StoreUnavailable || refusal.Reason == reason.CommitmentMismatch
 	}
 	code := status.Code(told)
-	return code != codes.DeadlineExceeded && code != codes.Canceled
+	return code != codes.DeadlineExceeded && code != codes.Canceled && code != codes.NotFound
 }
 
 // tell returns what the caller is told of an error.

@@ -335,6 +335,22 @@ func TestHealthNeedsNoTokenAndFillsNoLog(t *testing.T) {
 	}
 }
 
+// A probe that asks about a service that is not here is told so; it is no
+// fault of ours.
+func TestHealthOfAnUnknownService(t *testing.T) {
+	r := newRig(t)
+	conn, _ := r.serve(t, GRPCOptions{Health: health.NewServer()}, fails(errPlain))
+	_, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: "originals.v1.PokerService"})
+	if status.Code(err) != codes.NotFound {
+		t.Errorf("%v, want NOT_FOUND", err)
+	}
+	for _, line := range r.lines(t) {
+		if line["level"] != "info" {
+			t.Errorf("log %v", line)
+		}
+	}
+}
+
 func TestOversizedRequestIsRefused(t *testing.T) {
 	r := newRig(t)
 	conn, ctx := r.serve(t, GRPCOptions{}, fails(errPlain))

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
@@ -97,6 +98,20 @@ func TestPeersKnowEachOtherByCertificate(t *testing.T) {
 func TestKeepaliveMismatchCutsNobodyOff(t *testing.T) {
 	if keepaliveEnforced >= KeepaliveClientTime || keepaliveOfPeers < KeepaliveClientTime {
 		t.Errorf("enforced %v, documented %v, ours %v", keepaliveEnforced, KeepaliveClientTime, keepaliveOfPeers)
+	}
+}
+
+// Health answers for a server as a whole and for each of its services.
+func TestGroupSaysThatEachServiceServes(t *testing.T) {
+	s := NewGRPC(newRig(t).deps, GRPCOptions{})
+	originalsv1.RegisterDiceServiceServer(s, &dice{})
+	g := NewGroup()
+	g.GRPC("grpc", "127.0.0.1:0", s)
+	for _, service := range []string{"", "originals.v1.DiceService"} {
+		answer, err := g.Health.Check(t.Context(), &healthpb.HealthCheckRequest{Service: service})
+		if err != nil || answer.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+			t.Errorf("%q: %v, %v", service, answer, err)
+		}
 	}
 }
 
