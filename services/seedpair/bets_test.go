@@ -420,7 +420,7 @@ func TestAmountsNearTheCapAreRefusedAndNotWrapped(t *testing.T) {
 	p := h.player()
 	b := p.diceBet(1 << 52)
 	b.Target = 2500
-	got(p.dice.PlaceBet(p.ctx, b)).refused(t, reason.LimitExceeded, "limit", "maxPayout", "value", fmt.Sprint(1<<53-1))
+	got(p.dice.PlaceBet(p.ctx, b)).refused(t, reason.LimitExceeded, "limit", "maxPayout", "value", fmt.Sprint(int64(1<<53-1)))
 	b.Stake.Amount = 1 << 40
 	got(p.dice.PlaceBet(p.ctx, b)).refused(t, reason.BalanceLimit, "nonce", "0")
 	if p.balance() != 1<<53-1 {
