@@ -100,7 +100,7 @@ func (s *site) serveRole(tls string, r role) *testenv.Process {
 	if strings.Contains(r.names, roleGateway) {
 		args = append(args, "--http", testenv.FreeAddr(s.t), "--grpc", testenv.FreeAddr(s.t))
 	}
-	if strings.Contains(r.names, roleSeedPair) {
+	if strings.Contains(r.names, roleSeedPair) || strings.Contains(r.names, roleDuel) {
 		args = append(args, s.storeFlags()...)
 	}
 	var peers []string
