@@ -52,11 +52,38 @@ func (c *cursor) wants(what string) {
 		c.err.short = true
 		return
 	}
-	c.fail("wants %s, got %s", what, quote(c.text[c.at:min(len(c.text), c.at+valueShown)]))
+	c.fail("wants %s, got %s", what, show(c.text[c.at:]))
 }
 
 // valueShown is how much of a wrong value an error shows.
 const valueShown = 24
+
+// show returns the value that text begins with, in words for people: a string in quotes, anything else without.
+func show(text []byte) string {
+	switch text[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return quote(upTo(text[1:], `"`))
+	}
+	if value := upTo(text, ",]}\"\r\n\t "); len(value) > 0 {
+		return strings.Trim(quote(value), `"`)
+	}
+	return quote(text[:1])
+}
+
+// upTo returns text before the first of the stops, and dots in place of what is more than an error shows.
+func upTo(text []byte, stops string) []byte {
+	if end := bytes.IndexAny(text[:min(len(text), valueShown+1)], stops); end >= 0 {
+		return text[:end]
+	}
+	if len(text) <= valueShown {
+		return text
+	}
+	return append(bytes.Clone(text[:valueShown]), "..."...)
+}
 
 // quote shows text from a document so that it cannot play tricks on a terminal.
 func quote(text []byte) string { return strconv.QuoteToASCII(string(text)) }

@@ -103,6 +103,27 @@ func Test64BitIntegersInJSON(t *testing.T) {
 	})
 }
 
+// What a person is shown of a wrong value is that value, and not the text after it.
+func TestWrongValueIsShownAsItStandsThere(t *testing.T) {
+	whole := string(diceDocument(t, 1))
+	for _, c := range []struct{ old, changed, want string }{
+		{`"state":"REVEALED"`, `"state":"ACTIVE"`, `wants REVEALED or UNUSED, got "ACTIVE"`},
+		{`"format":"originals-evidence-v1"`, `"format":7.5,"x":1`, `wants a string, got 7.5`},
+		{`"format":"originals-evidence-v1"`, `"format":{"x":1}`, `got an object`},
+		{`"format":"originals-evidence-v1"`, `"format":[1]`, `got a list`},
+		{`"format":"originals-evidence-v1"`, `"format":,"x":1`, `got ","`},
+		{`"format":"originals-evidence-v1"`, `"format":"` + strings.Repeat("A", 64) + `"`, `got "` + strings.Repeat("A", 24) + `..."`},
+	} {
+		if !strings.Contains(whole, c.old) {
+			t.Fatalf("%s is not in the document", c.old)
+		}
+		_, err := verify(t, []byte(strings.Replace(whole, c.old, c.changed, 1)), evidence.Options{})
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q at the end", c.changed, err, c.want)
+		}
+	}
+}
+
 func TestTerminalCannotBeTricked(t *testing.T) {
 	text := strings.Replace(string(diceDocument(t, 3)), `"direction":"OVER"`, "\"direction\":\"\x1b[2J\u202eREVO\"", 1)
 	_, err := verify(t, []byte(text), evidence.Options{})
