@@ -110,13 +110,17 @@ func (s Summary) String() string {
 			games = append(games, fmt.Sprintf("%d %s", n, name))
 		}
 	}
-	return fmt.Sprintf("%d rounds: %s; staked %s; paid %s", s.Rounds, join(games), joinSums(s.Staked), joinSums(s.Paid))
+	count := fmt.Sprintf("%d rounds", s.Rounds)
+	if s.Rounds == 1 {
+		count = "1 round"
+	}
+	return fmt.Sprintf("%s: %s; staked %s; paid %s", count, join(games), joinSums(s.Staked), joinSums(s.Paid))
 }
 
 func joinSums(sums []Sum) string {
 	var texts []string
 	for _, sum := range sums {
-		texts = append(texts, fmt.Sprintf("%d %s", sum.Units, sum.Currency))
+		texts = append(texts, fmt.Sprintf("%d units of %s", sum.Units, sum.Currency))
 	}
 	return join(texts)
 }

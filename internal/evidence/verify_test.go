@@ -266,3 +266,17 @@ func FuzzVerify(f *testing.F) {
 		}
 	})
 }
+
+// The document knows no exponents: its sums are units, and must not be read as coins.
+func TestSummaryIsInUnits(t *testing.T) {
+	report, err := verify(t, diceDocument(t, 1), evidence.Options{})
+	got := report.Summary.String()
+	if err != nil || !strings.HasPrefix(got, "1 round: 1 dice; staked 100 units of ") {
+		t.Errorf("%q, %v", got, err)
+	}
+	report, err = verify(t, diceDocument(t, 2), evidence.Options{})
+	got = report.Summary.String()
+	if err != nil || !strings.HasPrefix(got, "2 rounds: 2 dice; staked 201 units of ") {
+		t.Errorf("%q, %v", got, err)
+	}
+}

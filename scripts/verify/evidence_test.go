@@ -57,6 +57,9 @@ func readIndex(t *testing.T) (index, options []indexRow) {
 	return index, options
 }
 
+// summaryLine is what a person reads of counts and money: amounts are whole units, never to be taken for coins.
+var summaryLine = regexp.MustCompile(`(?m)^summary     (1 round|(0|[2-9]|[1-9][0-9]+) rounds): .*; staked (nothing|[0-9]+ units of [A-Z].*); paid (nothing|[0-9]+ units of [A-Z].*)$`)
+
 var failedCheck = regexp.MustCompile(`(?m)^([a-z]+) +FAILED  `)
 
 func TestRankOfFairnessClaims(t *testing.T) {
@@ -87,6 +90,9 @@ func TestRankOfFairnessClaims(t *testing.T) {
 			verdict, status := r.wants()
 			if got.verdict() != verdict || got.Status != status {
 				t.Errorf("%v: %s with status %d, want %s with status %d\n%s", r.args(), got.verdict(), got.Status, verdict, status, got.Output)
+			}
+			if strings.Contains(got.Output, "; staked ") && !summaryLine.MatchString(got.Output) {
+				t.Errorf("%v: the summary is not in whole units:\n%s", r.args(), got.Output)
 			}
 			for _, found := range failedCheck.FindAllStringSubmatch(got.Output, -1) {
 				// A wrong server seed spoils all that follows from it; every other fault must show in its own line alone.

@@ -486,8 +486,9 @@ function summarize(rounds) {
     add(staked, one.stake.currency, one.stake.amount);
     add(paid, one.payout.currency, one.payout.amount);
   }
-  const show = (sums) => [...sums].map(([key, sum]) => `${sum} ${key}`).join(", ") || "nothing";
-  return `${rounds.length} rounds: ${show(games)}; staked ${show(staked)}; paid ${show(paid)}`;
+  const show = (sums, of = "") => [...sums].map(([key, sum]) => `${sum} ${of}${key}`).join(", ") || "nothing";
+  const count = rounds.length === 1 ? "1 round" : `${rounds.length} rounds`;
+  return `${count}: ${show(games)}; staked ${show(staked, "units of ")}; paid ${show(paid, "units of ")}`;
 }
 
 const originals = {

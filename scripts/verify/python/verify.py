@@ -548,14 +548,15 @@ def summarize(rounds):
     def add(sums, key, amount):
         sums[key] = sums.get(key, 0) + int(amount)
 
-    def show(sums):
-        return ", ".join(f"{amount} {key}" for key, amount in sums.items()) or "nothing"
+    def show(sums, of=""):
+        return ", ".join(f"{amount} {of}{key}" for key, amount in sums.items()) or "nothing"
 
     for one in rounds:
         add(games, "void" if one["state"] == "VOID" else one["game"].lower(), 1)
         add(staked, one["stake"]["currency"], one["stake"]["amount"])
         add(paid, one["payout"]["currency"], one["payout"]["amount"])
-    return f"{len(rounds)} rounds: {show(games)}; staked {show(staked)}; paid {show(paid)}"
+    count = "1 round" if len(rounds) == 1 else f"{len(rounds)} rounds"
+    return f"{count}: {show(games)}; staked {show(staked, 'units of ')}; paid {show(paid, 'units of ')}"
 
 
 # ---- 6. The command line ----------------------------------------------------------------------------------------------
