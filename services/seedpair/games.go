@@ -13,8 +13,7 @@ import (
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
-// rtpDecimals is how many decimals of a return are shown; the exact fractions
-// are those of `originals rtp`.
+// rtpDecimals is how many decimals of a return are shown beside the fraction.
 const rtpDecimals = 8
 
 // ListGames describes every game: limits, paytable and exact return.
@@ -28,6 +27,7 @@ func (s *Service) ListGames(context.Context, *originalsv1.ListGamesRequest) (*or
 		res.Games = append(res.Games, &originalsv1.GameInfo{
 			Game: originalsv1.Game(g), Scheme: rng.Scheme, Edge: edge(g),
 			RtpMin: rtp.Decimal(lowest.RTP, rtpDecimals), RtpMax: rtp.Decimal(highest.RTP, rtpDecimals),
+			RtpMinExact: lowest.RTP.RatString(), RtpMaxExact: highest.RTP.RatString(),
 			Limits: s.limits(g), Paytable: paytable(g),
 		})
 	}
@@ -60,13 +60,13 @@ func edge(g bet.Game) string {
 func paytable(g bet.Game) *originalsv1.Paytable {
 	switch g {
 	case bet.Dice:
-		return &originalsv1.Paytable{Formula: "multiplierE4 = floor(99000000 / w); w winning rolls of 10000: OVER 9999 - target, UNDER target"}
+		return &originalsv1.Paytable{Formula: "multiplierE4 = floor(99000000 / w); w winning rolls of 10000: OVER 9999 - target (199 to 9998), UNDER target (1 to 9800)"}
 	case bet.Limbo:
-		return &originalsv1.Paytable{Formula: "multiplierE4 = targetE2 * 100, if the outcome reaches the target"}
+		return &originalsv1.Paytable{Formula: "multiplierE4 = targetE2 * 100, if the outcome reaches the target (101 to 1000000)"}
 	case bet.Roulette:
-		return &originalsv1.Paytable{Formula: "payout = sum over the winning chips of amount * multiplierE4 / 10000", Rows: rouletteRows()}
+		return &originalsv1.Paytable{Formula: "payout = sum over the winning chips of amount * multiplierE4 / 10000; 1 to 32 chips", Rows: rouletteRows()}
 	}
-	return &originalsv1.Paytable{Formula: "multiplierE4 = floor(9900 * C(25,picks) / C(25-mines,picks))", Rows: minesRows()}
+	return &originalsv1.Paytable{Formula: "multiplierE4 = floor(9900 * C(25,picks) / C(25-mines,picks)); 1 to 24 mines", Rows: minesRows()}
 }
 
 // rouletteRows has one row a kind of chip.

@@ -354,17 +354,17 @@ func TestListBalancesAndGames(t *testing.T) {
 	if len(games) != 4 {
 		t.Fatalf("%d games", len(games))
 	}
-	// The ends of FAIRNESS 2.2, cut to eight decimals.
-	want := map[originalsv1.Game][3]string{
-		originalsv1.Game_DICE:     {"0.01", "0.98990320", "0.99000000"},
-		originalsv1.Game_LIMBO:    {"0.01", "0.98999999", "0.99000000"},
-		originalsv1.Game_ROULETTE: {"0.02702702", "0.97297297", "0.97297297"},
-		originalsv1.Game_MINES:    {"0.01", "0.98992000", "0.99000000"},
+	// The ends of FAIRNESS 2.2, cut to eight decimals; and exactly, as counted over every bet in Python.
+	want := map[originalsv1.Game][5]string{
+		originalsv1.Game_DICE:     {"0.01", "0.98990320", "0.99000000", "1237379/1250000", "99/100"},
+		originalsv1.Game_LIMBO:    {"0.01", "0.98999999", "0.99000000", "14267403619509723519/14411518807585587200", "99/100"},
+		originalsv1.Game_ROULETTE: {"0.02702702", "0.97297297", "0.97297297", "36/37", "36/37"},
+		originalsv1.Game_MINES:    {"0.01", "0.98992000", "0.99000000", "6187/6250", "99/100"},
 	}
 	rows := map[originalsv1.Game]int{originalsv1.Game_ROULETTE: 15, originalsv1.Game_MINES: 300}
 	for _, g := range games {
-		if w := want[g.GetGame()]; g.GetEdge() != w[0] || g.GetRtpMin() != w[1] || g.GetRtpMax() != w[2] {
-			t.Errorf("%s: edge %s, returns %s to %s; want %v", g.GetGame(), g.GetEdge(), g.GetRtpMin(), g.GetRtpMax(), w)
+		if got := [5]string{g.GetEdge(), g.GetRtpMin(), g.GetRtpMax(), g.GetRtpMinExact(), g.GetRtpMaxExact()}; got != want[g.GetGame()] {
+			t.Errorf("%s: edge and returns %v, want %v", g.GetGame(), got, want[g.GetGame()])
 		}
 		if len(g.GetLimits()) != 4 || g.GetScheme() != "originals-v1" || g.GetPaytable().GetFormula() == "" || len(g.GetPaytable().GetRows()) != rows[g.GetGame()] {
 			t.Errorf("%s: %d limits, %d rows", g.GetGame(), len(g.GetLimits()), len(g.GetPaytable().GetRows()))

@@ -619,12 +619,17 @@ type GameInfo struct {
 	Scheme string                 `protobuf:"bytes,2,opt,name=scheme,proto3" json:"scheme,omitempty"`
 	// Nominal house edge as a decimal fraction, such as 0.01.
 	Edge string `protobuf:"bytes,3,opt,name=edge,proto3" json:"edge,omitempty"`
-	// Least exact return over all bets, as a decimal fraction.
+	// Least return over all bets, eight decimals of it, the rest cut off.
 	RtpMin string `protobuf:"bytes,4,opt,name=rtp_min,json=rtpMin,proto3" json:"rtp_min,omitempty"`
-	// Greatest exact return over all bets, as a decimal fraction.
-	RtpMax        string        `protobuf:"bytes,5,opt,name=rtp_max,json=rtpMax,proto3" json:"rtp_max,omitempty"`
-	Limits        []*GameLimits `protobuf:"bytes,6,rep,name=limits,proto3" json:"limits,omitempty"`
-	Paytable      *Paytable     `protobuf:"bytes,7,opt,name=paytable,proto3" json:"paytable,omitempty"`
+	// Greatest return over all bets, eight decimals of it, the rest cut off.
+	RtpMax   string        `protobuf:"bytes,5,opt,name=rtp_max,json=rtpMax,proto3" json:"rtp_max,omitempty"`
+	Limits   []*GameLimits `protobuf:"bytes,6,rep,name=limits,proto3" json:"limits,omitempty"`
+	Paytable *Paytable     `protobuf:"bytes,7,opt,name=paytable,proto3" json:"paytable,omitempty"`
+	// Least return over all bets, exactly, as a fraction in lowest terms, such
+	// as 36/37.
+	RtpMinExact string `protobuf:"bytes,8,opt,name=rtp_min_exact,json=rtpMinExact,proto3" json:"rtp_min_exact,omitempty"`
+	// Greatest return over all bets, exactly, as a fraction in lowest terms.
+	RtpMaxExact   string `protobuf:"bytes,9,opt,name=rtp_max_exact,json=rtpMaxExact,proto3" json:"rtp_max_exact,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -706,6 +711,20 @@ func (x *GameInfo) GetPaytable() *Paytable {
 		return x.Paytable
 	}
 	return nil
+}
+
+func (x *GameInfo) GetRtpMinExact() string {
+	if x != nil {
+		return x.RtpMinExact
+	}
+	return ""
+}
+
+func (x *GameInfo) GetRtpMaxExact() string {
+	if x != nil {
+		return x.RtpMaxExact
+	}
+	return ""
 }
 
 // GameLimits bounds the bets of a game in one currency, in smallest booked
@@ -952,7 +971,7 @@ const file_originals_v1_round_proto_rawDesc = "" +
 	"\bbalances\x18\x01 \x03(\v2\x13.originals.v1.MoneyR\bbalances\"\x12\n" +
 	"\x10ListGamesRequest\"A\n" +
 	"\x11ListGamesResponse\x12,\n" +
-	"\x05games\x18\x01 \x03(\v2\x16.originals.v1.GameInfoR\x05games\"\xf6\x01\n" +
+	"\x05games\x18\x01 \x03(\v2\x16.originals.v1.GameInfoR\x05games\"\xbe\x02\n" +
 	"\bGameInfo\x12&\n" +
 	"\x04game\x18\x01 \x01(\x0e2\x12.originals.v1.GameR\x04game\x12\x16\n" +
 	"\x06scheme\x18\x02 \x01(\tR\x06scheme\x12\x12\n" +
@@ -960,7 +979,9 @@ const file_originals_v1_round_proto_rawDesc = "" +
 	"\artp_min\x18\x04 \x01(\tR\x06rtpMin\x12\x17\n" +
 	"\artp_max\x18\x05 \x01(\tR\x06rtpMax\x120\n" +
 	"\x06limits\x18\x06 \x03(\v2\x18.originals.v1.GameLimitsR\x06limits\x122\n" +
-	"\bpaytable\x18\a \x01(\v2\x16.originals.v1.PaytableR\bpaytable\"\x9d\x01\n" +
+	"\bpaytable\x18\a \x01(\v2\x16.originals.v1.PaytableR\bpaytable\x12\"\n" +
+	"\rrtp_min_exact\x18\b \x01(\tR\vrtpMinExact\x12\"\n" +
+	"\rrtp_max_exact\x18\t \x01(\tR\vrtpMaxExact\"\x9d\x01\n" +
 	"\n" +
 	"GameLimits\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1a\n" +
