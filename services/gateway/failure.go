@@ -75,8 +75,11 @@ func explain(err error) (codes.Code, *reason.Error) {
 	return codes.Internal, reason.New(reason.Internal, "internal error")
 }
 
-// refuse answers a refusal of the gateway itself.
+// refuse answers a refusal of the gateway itself, which the handler logs.
 func refuse(w http.ResponseWriter, httpStatus int, e *reason.Error) {
+	if a, ok := w.(*answer); ok {
+		a.refusal = e
+	}
 	write(w, httpStatus, e.Reason.Code(), e)
 }
 

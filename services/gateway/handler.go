@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.uber.org/zap"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/openoriginals/originals/internal/reason"
@@ -33,6 +34,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	defer h.recover(a, id)
+	defer h.note(a, r, id)
 	if h.origins.allow(a, r) {
 		return
 	}
@@ -54,6 +56,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.routes.ServeHTTP(a, r)
 }
 
+// pathLogged is how much of a path is logged. A client may write anything there.
+const pathLogged = 128
+
+// note logs a refusal of the gateway's own: it reached no service that would
+// have logged it, and the client may ask about its request id.
+func (h *handler) note(a *answer, r *http.Request, id string) {
+	if a.refusal == nil {
+		return
+	}
+	h.log.Info("request refused",
+		zap.String("method", r.Method), zap.String("path", r.URL.Path[:min(len(r.URL.Path), pathLogged)]),
+		zap.Int("status", a.status), zap.String("reason", string(a.refusal.Reason)),
+		zap.String("field", a.refusal.Metadata["field"]), zap.String("request_id", id))
+}
+
 // recover answers a panic, which is a fault of ours, and logs it once.
 func (h *handler) recover(a *answer, id string) {
 	p := recover()
@@ -68,17 +85,20 @@ func (h *handler) recover(a *answer, id string) {
 	if a.begun {
 		panic(http.ErrAbortHandler)
 	}
-	refuse(a, http.StatusInternalServerError, reason.New(reason.Internal, "internal error"))
+	write(a, http.StatusInternalServerError, codes.Internal, reason.New(reason.Internal, "internal error"))
 }
 
-// answer knows whether anything was written.
+// answer knows whether anything was written, and whether it is a refusal of
+// the gateway's own.
 type answer struct {
 	http.ResponseWriter
-	begun bool
+	begun   bool
+	status  int
+	refusal *reason.Error // nil for none
 }
 
 func (a *answer) WriteHeader(status int) {
-	a.begun = true
+	a.begun, a.status = true, status
 	a.ResponseWriter.WriteHeader(status)
 }
 

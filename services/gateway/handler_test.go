@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -10,8 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/openoriginals/originals/internal/reason"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -35,6 +40,45 @@ func TestMetadataSmuggledByHeaders(t *testing.T) {
 	}
 	if !slices.Equal(md["authorization"], []string{"Bearer mine"}) || !slices.Equal(md["x-request-id"], []string{"r-1"}) {
 		t.Errorf("metadata %v", md)
+	}
+}
+
+// What the gateway refuses itself is found in the log by its request id, once,
+// without the body or the token; what a service refuses is that service's to log.
+func TestOwnRefusalsAreLogged(t *testing.T) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	f := &fakes{answer: func(context.Context, proto.Message) (proto.Message, error) {
+		return nil, reason.New(reason.RoundNotFound, "none").GRPCStatus().Err()
+	}}
+	url := serveFakes(t, f, func(o *Options) { o.Log = zap.New(core) })
+	for i, c := range []struct {
+		method, path, body string
+		reason             reason.Reason
+		field              string
+	}{
+		{"POST", "/v1/dice/bets", `{"secretField":"s3cret"}`, reason.InvalidField, "secretField"},
+		{"GET", "/v1/rounds?pageSize=s3cret", "", reason.InvalidField, "pageSize"},
+		{"GET", "/v1/" + strings.Repeat("x", 200), "", reason.RouteNotFound, ""},
+		{"GET", "/v1/dice/bets", "", reason.RouteNotFound, ""},
+		{"GET", "/v1/rounds/p-0", "", "", ""},
+	} {
+		id := fmt.Sprintf("request-%d", i)
+		r := send(t, c.method, url+c.path, c.body, "X-Request-Id", id, "Authorization", "Bearer s3cret")
+		lines := logs.FilterField(zap.String("request_id", id)).TakeAll()
+		if c.reason == "" {
+			if len(lines) != 0 {
+				t.Errorf("%s: %v", c.path, lines)
+			}
+			continue
+		}
+		if len(lines) != 1 {
+			t.Errorf("%s: %d lines, want 1", c.path, len(lines))
+			continue
+		}
+		got := lines[0].ContextMap()
+		if got["reason"] != string(c.reason) || got["field"] != c.field || got["status"] != int64(r.status) || len(fmt.Sprint(got["path"])) > 128 || strings.Contains(fmt.Sprint(got), "s3cret") {
+			t.Errorf("%s: logged %v", c.path, got)
+		}
 	}
 }
 
