@@ -214,6 +214,26 @@ func TestDuelsFollowTheRules(t *testing.T) {
 			version = d.Version
 		}
 		likelySeed := func(i int) string { return []string{"w", "b"}[i] }
+		if rapid.Bool().Draw(t, "met") {
+			for i := range 2 {
+				d, err := s.Look(ctx, id, callers[i])
+				m.meet(i, s.now)
+				check("met", d, err, "")
+			}
+			s.pass(4 * time.Second)
+		}
+		for i := range rapid.IntRange(0, 4).Draw(t, "begun") { // as far on its way to the first roll
+			if seat := i % 2; i < 2 && mode == duelstore.Committed {
+				d, err := s.Commit(ctx, id, callers[seat], duelstore.Seat(seat), "hash "+likelySeed(seat))
+				check("begun", d, err, m.commit(seat, "hash "+likelySeed(seat), s.now))
+			} else {
+				d, err := s.Seed(ctx, id, callers[seat], duelstore.Seat(seat), opening(likelySeed(seat)))
+				check("begun", d, err, m.seed(seat, likelySeed(seat), true, s.now))
+			}
+			if rapid.IntRange(0, 4).Draw(t, "later") == 0 {
+				s.pass(4 * time.Second)
+			}
+		}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			i := rapid.IntRange(0, 1).Draw(t, "seat")
 			own, right := callers[i], rapid.IntRange(0, 3).Draw(t, "right") > 0
@@ -266,7 +286,7 @@ func TestDuelsFollowTheRules(t *testing.T) {
 		}
 		reached[fmt.Sprint(mode, m.stands(s.now), m.cause)]++
 	})
-	if len(reached) < 12 {
+	if len(reached) < 12 || reached[fmt.Sprint(duelstore.Committed, duelstore.Forfeited, duelstore.ByGrace)] == 0 {
 		t.Errorf("only these ends were reached: %v", reached)
 	}
 }

@@ -317,7 +317,8 @@ func TestMissingSeedRecordReadAsAnEmptySeed(t *testing.T) {
 	}
 }
 
-func TestWrongTypeIsBrokenAndWritesNothing(t *testing.T) {
+// TestScriptErrorLeavesHalfTheWrites: a key of a wrong type is met before the first write.
+func TestScriptErrorLeavesHalfTheWrites(t *testing.T) {
 	s := newShop(t)
 	id := ready(t, s.Store, "r")
 	for _, key := range s.redis.Keys() {

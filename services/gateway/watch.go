@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc/status"
 
 	"github.com/openoriginals/originals/internal/reason"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
@@ -63,9 +64,12 @@ func (h *watch) serve(w http.ResponseWriter, r *http.Request, path map[string]st
 		return
 	}
 	defer h.leave(f)
+	ctx, cancel := context.WithTimeout(r.Context(), watchPace)
+	defer cancel()
 	select {
 	case <-f.begun:
-	case <-r.Context().Done():
+	case <-ctx.Done():
+		runtime.HTTPError(r.Context(), h.mux, h.codec, w, r, status.FromContextError(ctx.Err()).Err())
 		return
 	}
 	place, err := f.join(after)
