@@ -1,6 +1,7 @@
 package rng
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -64,8 +65,25 @@ func (d *digits) parse(text string) bool {
 	return true
 }
 
-// encode writes the 32 bytes as digits.
-func (d *digits) encode(raw []byte) { hex.Encode(d[:], raw) }
+// encode writes the 32 bytes as digits. It looks nothing up in a table: a secret must not choose what is read from memory.
+func (d *digits) encode(raw *[32]byte) {
+	for i := 0; i < len(raw); i += 4 {
+		binary.BigEndian.PutUint64(d[2*i:], hexOfWord(binary.BigEndian.Uint32(raw[i:])))
+	}
+}
+
+// hexOfWord returns the eight lower-case hex digits of a word, the first in the highest byte.
+func hexOfWord(word uint32) uint64 {
+	n := uint64(word) // spread until each byte holds four bits
+	n = (n | n<<16) & 0x0000_ffff_0000_ffff
+	n = (n | n<<8) & 0x00ff_00ff_00ff_00ff
+	n = (n | n<<4) & 0x0f0f_0f0f_0f0f_0f0f
+	letters := (n + 6*ones) >> 4 & ones // 1 in each byte above 9
+	return n + '0'*ones + letters*('a'-'0'-10)
+}
+
+// ones has 1 in each byte; times a byte it has that byte in each.
+const ones = 0x0101_0101_0101_0101
 
 // decode returns the 32 bytes. It cannot fail: digits are checked when they come in.
 func (d *digits) decode() (raw [32]byte) {

@@ -31,15 +31,22 @@ type holder struct {
 	pointer   *rng.Signature
 	list      []rng.ServerSeed
 	any       any
+	Signer    rng.Signer
+	signer    rng.Signer
 }
 
 func newHolder(t testing.TB) (h holder, secrets []string) {
 	seed := mustServerSeed(t, exampleSeed)
 	signature := mustSign(t, seed, exampleClient, 0)
+	signer, err := seed.Signer(exampleClient)
+	if err != nil {
+		t.Fatal(err)
+	}
 	h = holder{
 		Seed: seed, Signature: signature, Pointer: &seed, List: []rng.Signature{signature},
 		Map: map[string]rng.ServerSeed{"active": seed}, Any: seed,
 		seed: seed, signature: signature, pointer: &signature, list: []rng.ServerSeed{seed}, any: signature,
+		Signer: signer, signer: signer,
 	}
 	for _, text := range []string{seed.Reveal(), signature.Reveal()} {
 		raw, err := hex.DecodeString(text)
@@ -69,7 +76,7 @@ func TestServerSeedInLogs(t *testing.T) {
 	values := map[string]any{
 		"server seed": h.Seed, "signature": h.Signature, "pointer": &h.Seed, "pointer to signature": &h.Signature,
 		"struct": h, "pointer to struct": &h, "slice": []holder{h}, "slice of seeds": []rng.ServerSeed{h.Seed},
-		"map": map[string]*holder{"x": &h}, "array": [1]rng.Signature{h.Signature}, "error": fmt.Errorf("bad %v", h),
+		"map": map[string]*holder{"x": &h}, "array": [1]rng.Signature{h.Signature}, "signer": h.Signer, "pointer to signer": &h.Signer, "error": fmt.Errorf("bad %v", h),
 	}
 	for name, value := range values {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "% x", "%d", "%o", "%b", "%c", "%U", "%t", "%e", "%w", "%T", "%p", "%64.64s"} {

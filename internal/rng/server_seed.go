@@ -51,7 +51,7 @@ func ServerSeedFromBytes(b []byte) (ServerSeed, error) {
 		return ServerSeed{}, ErrServerSeedLength
 	}
 	d := new(digits)
-	d.encode(b)
+	d.encode((*[ServerSeedSize]byte)(b))
 	return ServerSeed{hidden{&d}}, nil
 }
 

@@ -28,23 +28,39 @@ func (s ServerSeed) Sign(c ClientSeed, nonce uint32) (Signature, error) {
 
 // sign writes the signature's digits to where d leads, and wraps them.
 func (s ServerSeed) sign(d **digits, c ClientSeed, nonce uint32) (Signature, error) {
+	if err := s.signs(c); err != nil {
+		return Signature{}, err
+	}
+	var space [maxMessageBytes]byte
+	return signMessage(d, s.appendPrefix(space[:0], c), nonce)
+}
+
+// signs returns ErrServerSeedUnset or ErrClientSeed when nothing can be signed with these seeds.
+func (s ServerSeed) signs(c ClientSeed) error {
 	if s.IsZero() {
-		return Signature{}, ErrServerSeedUnset
+		return ErrServerSeedUnset
 	}
 	if !c.valid() {
-		return Signature{}, ErrClientSeed
+		return ErrClientSeed
 	}
+	return nil
+}
+
+// appendPrefix appends all of a message but the nonce.
+func (s ServerSeed) appendPrefix(message []byte, c ClientSeed) []byte {
+	message = append(message, (*s.text)[:]...)
+	message = append(message, ':')
+	message = append(message, c...)
+	return append(message, ':')
+}
+
+// signMessage signs a prefix that the nonce completes.
+func signMessage(d **digits, prefix []byte, nonce uint32) (Signature, error) {
 	if nonce > MaxNonce {
 		return Signature{}, ErrNonce
 	}
-	var space [maxMessageBytes]byte
-	message := append(space[:0], (*s.text)[:]...)
-	message = append(message, ':')
-	message = append(message, c...)
-	message = append(message, ':')
-	message = strconv.AppendUint(message, uint64(nonce), 10)
-	digest := sha3.Sum256(message)
-	(*d).encode(digest[:])
+	digest := sha3.Sum256(strconv.AppendUint(prefix, uint64(nonce), 10))
+	(*d).encode(&digest)
 	return Signature{hidden{d}}, nil
 }
 

@@ -22,14 +22,25 @@ type Stream struct {
 
 // NewStream starts the stream of a signature. It panics on the zero Signature, which only a program that dropped an
 // error can hold: no outcome may come from a missing secret.
-func NewStream(signature Signature) Stream {
-	var s Stream
-	_, _ = s.shake.Write((*signature.text)[:])
-	s.squeeze()
+func NewStream(signature Signature) (s Stream) {
+	s.Start(signature)
 	return s
 }
 
+// unwritten is a SHAKE256 that has absorbed nothing.
+var unwritten = *sha3.NewSHAKE256()
+
+// Start makes s the stream of a signature, as NewStream does, in memory that the caller has: for many rounds in a row.
+func (s *Stream) Start(signature Signature) {
+	s.shake = unwritten
+	_, _ = s.shake.Write((*signature.text)[:])
+	s.squeeze()
+}
+
 // squeeze fills the block with the next 136 bytes, at the cost of one permutation. SHAKE never returns an error.
+// It stays a call, so that Word32, which rarely makes it, is none.
+//
+//go:noinline
 func (s *Stream) squeeze() {
 	_, _ = s.shake.Read(s.block[:])
 	s.used = 0
@@ -40,9 +51,8 @@ func (s *Stream) Word32() uint32 {
 	if s.used == blockBytes { // a block is 34 words: no word crosses its end
 		s.squeeze()
 	}
-	word := binary.BigEndian.Uint32(s.block[s.used:])
 	s.used += 4
-	return word
+	return binary.BigEndian.Uint32(s.block[s.used-4:])
 }
 
 // Word64 draws the next 8 bytes as a big-endian integer.
