@@ -48,18 +48,47 @@ func ValidateTile(tile uint32) error {
 // Board draws the mines of this round into dst and returns them in draw order: the i-th is the uniform(26-i)-th of the
 // tiles that are left, whose order is kept (FAIRNESS 2.1). It does not allocate. mineCount must be valid.
 func Board(s *rng.Stream, mineCount uint8, dst *[MaxMines]uint8) []uint8 {
-	var tiles [Tiles]uint8
-	for i := range tiles {
-		tiles[i] = uint8(i)
-	}
-	left := tiles[:]
+	left := allTiles
 	for i := range mineCount {
-		k := s.Uniform(uint64(len(left)))
-		dst[i] = left[k]
-		copy(left[k:], left[k+1:])
-		left = left[:len(left)-1]
+		dst[i] = left.take(s.Uniform(uint64(Tiles - i)))
 	}
 	return dst[:mineCount]
+}
+
+// row is tiles in order, five bits each, the first in the lowest: a number of 128 bits. To take a tile out is to shift
+// those behind it down, and no processor has to guess how many they are.
+type row struct{ low, high uint64 }
+
+const tileBits = 5
+
+// allTiles is the row 0..24.
+var allTiles = func() (r row) {
+	for tile := range uint64(Tiles) {
+		at := tile * tileBits
+		r.low |= tile << at
+		r.high |= tile<<(at-64) | tile>>(64-at)
+	}
+	return r
+}()
+
+// behind[k] has ones in the places of the k-th tile, counted from 0, and of all behind it.
+var behind = func() (masks [Tiles]row) {
+	for k := range uint64(Tiles) {
+		masks[k] = row{^uint64(0) << (k * tileBits), ^uint64(0) << (max(k*tileBits, 64) - 64)}
+	}
+	return masks
+}()
+
+// take removes the k-th tile and returns it. A shift by 64 or more gives 0, and so does one by less than 0, which is a
+// great uint64: of the three parts of the tile only those count that exist.
+func (r *row) take(k uint32) uint8 {
+	at := uint64(k) * tileBits
+	tile := r.low>>at | r.high<<(64-at) | r.high>>(at-64)
+	moved := row{r.low>>tileBits | r.high<<(64-tileBits), r.high >> tileBits}
+	mask := &behind[k]
+	r.low ^= (r.low ^ moved.low) & mask.low
+	r.high ^= (r.high ^ moved.high) & mask.high
+	return uint8(tile & (1<<tileBits - 1))
 }
 
 // Multiplier returns what a cash-out after this many safe picks pays in 1/10000:

@@ -244,7 +244,11 @@ func BenchmarkMines(b *testing.B) {
 			var space [mines.MaxMines]uint8
 			b.ReportAllocs()
 			for nonce := uint32(0); b.Loop(); nonce++ {
-				stream := mustStream(b, seed, nonce)
+				signature, err := seed.Sign("0123456789abcdef0123456789abcdef", nonce)
+				if err != nil {
+					b.Fatal(err)
+				}
+				stream := rng.NewStream(signature)
 				mines.Board(&stream, count, &space)
 			}
 		})
