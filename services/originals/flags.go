@@ -80,7 +80,7 @@ func roleFlags() []cli.Flag {
 		&cli.StringFlag{Name: "internal", Sources: env("INTERNAL"), Local: true,
 			Usage: "`ADDRESS` at which other roles reach this process, by mutual TLS"},
 		&cli.StringFlag{Name: "peers", Sources: env("PEERS"), Local: true,
-			Usage: "where the roles that this process calls are, such as `LIST` seedpair=10.0.0.5:9443,dice=10.0.0.6:9443"},
+			Usage: "`LIST` of where the roles are that this process calls, such as seedpair=10.0.0.5:9443,dice=10.0.0.6:9443"},
 		&cli.StringFlag{Name: "tls-ca", Sources: env("TLS_CA"), Local: true,
 			Usage: "`FILE` with the certificate authority of all roles; see originals certificates"},
 		&cli.StringFlag{Name: "tls-cert", Sources: env("TLS_CERT"), Local: true,

@@ -22,7 +22,7 @@ func houseFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "house", Usage: "the `HOUSE` whose bet it is, such as stake; see --list"},
 		&cli.BoolFlag{Name: "list", Usage: "show every house: schemes, games, commitment, source, and how many real bets our copy gives again"},
-		&cli.StringFlag{Name: "house-version", Usage: "of a game with several versions `VERSION`, such as v3 for crash of bustabit"},
+		&cli.StringFlag{Name: "house-version", Usage: "`VERSION` of a game that has several, such as v3 for crash of bustabit"},
 		&cli.StringFlag{Name: "params", Usage: "the bet's parameters as one `JSON` object, such as '{\"mineCount\":3,\"firstTile\":1}'"},
 		&cli.StringSliceFlag{Name: "param", Usage: "one parameter `NAME=VALUE`, such as salt=0000ab; again for each"},
 		&cli.StringFlag{Name: "hash", Usage: "the hash `HEX` of a game, for crash games of a chain; the same as --server-seed"},
@@ -31,7 +31,7 @@ func houseFlags() []cli.Flag {
 		&cli.StringFlag{Name: "from", Usage: "with --terminal: the number `N` of the game of --hash, such as 12424168"},
 		&cli.StringFlag{Name: "to", Usage: "with --terminal: the number `N` that the terminal hash stands for, such as 10000000"},
 		&cli.StringFlag{Name: "csv", Usage: "check every bet of a `FILE`, - for standard input; such as bets.csv"},
-		&cli.StringSliceFlag{Name: "ignore", Usage: "with --csv: leave out a column `NAME`, such as date; again for each"},
+		&cli.StringSliceFlag{Name: "ignore", Usage: "with --csv: leave out the column `NAME`, such as date; again for each"},
 	}
 }
 

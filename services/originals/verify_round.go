@@ -29,10 +29,10 @@ func roundFlags() []cli.Flag {
 		&cli.StringFlag{Name: "direction", Usage: "dice: `SIDE`, over or under"},
 		&cli.StringFlag{Name: "target-e2", Usage: "limbo: target `T` in hundredths, such as 200 for 2.00x"},
 		&cli.StringFlag{Name: "chips", Usage: "roulette: chips as `JSON`, such as '[{\"kind\":\"STRAIGHT\",\"numbers\":[17],\"amount\":\"100\"}]'"},
-		&cli.StringFlag{Name: "mines", Usage: "mines: how many mines `N`, such as 3"},
-		&cli.StringFlag{Name: "picks", Usage: "mines: the tiles in the order in which they were opened `LIST`, such as 0,7"},
+		&cli.StringFlag{Name: "mines", Usage: "mines: `N`, how many there are, such as 3"},
+		&cli.StringFlag{Name: "picks", Usage: "mines: `LIST` of the tiles in the order in which they were opened, such as 0,7"},
 		&cli.StringFlag{Name: "stake", Usage: "stake in the currency's smallest `UNITS`, such as 100, to see the payout"},
-		&cli.StringSliceFlag{Name: "claimed", Usage: "a value that you were shown `NAME=VALUE`, such as roll=7391; again for each: " +
+		&cli.StringSliceFlag{Name: "claimed", Usage: "`NAME=VALUE` that you were shown, such as roll=7391; again for each: " +
 			"roll, win, outcomeE2, pocket, mines, hitMine, multiplierE4, payout"},
 	}
 }
