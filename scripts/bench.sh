@@ -66,6 +66,7 @@ awk '
   END {
     ratio("derivation rate / rate of the bare permutations", "internal/rng BenchmarkBarePermutations", "internal/rng BenchmarkDerive", "0.70")
     ratio("bulk verification rate / derivation rate, on all processors", "internal/evidence BenchmarkDerive", "internal/evidence BenchmarkBulk", "0.80")
+    ratio("rolls of a duel / bare calls of Redis", "internal/duelstore BenchmarkRoll/ping", "internal/duelstore BenchmarkRoll/roll", "0.30")
     printf "%s%s", memory, bets
   }
 ' "$log"

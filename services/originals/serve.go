@@ -86,7 +86,7 @@ const tokenTTL = 24 * time.Hour
 // how to place the first bet.
 func (p *process) greet(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "Open Originals is running: %s\n\n", strings.Join(p.roles, ", "))
-	if p.has(roleSeedPair) && p.redis == "" {
+	if p.hasStore() && p.redis == "" {
 		fmt.Fprintf(out, "  The embedded store is for trying out: it keeps nothing.\n\n")
 	}
 	for _, note := range p.notes {

@@ -128,7 +128,7 @@ function checkDuel(fileText, kept) {
     report.notes.push("both client seeds were sent in clear: the seat that sent its own last is not protected from the house together with the other seat");
   }
   if (kept === undefined) report.notes.push("give the commitment that you were shown before you played with --commitment; without it the file only agrees with itself");
-  report.summary = `${duel.rolls.length} rolls; white ${duel.white.source || "without a seed"}, black ${duel.black.source || "without a seed"}; ${duel.state} (${duel.endReason})`;
+  report.summary = `${duel.rolls.length === 1 ? "1 roll" : `${duel.rolls.length} rolls`}; white ${duel.white.source || "without a seed"}, black ${duel.black.source || "without a seed"}; ${duel.state} (${duel.endReason})`;
   const first = Object.keys(CHECKS).find((check) => report.failures[check]);
   report.verdict = first ? `FAILED (${first})` : kept === undefined ? "CONSISTENT, COMMITMENT NOT CONFIRMED" : "VERIFIED";
   return report;

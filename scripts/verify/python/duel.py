@@ -109,7 +109,8 @@ def check_duel(file_text, kept=None):
     if kept is None:
         report.notes.append("give the commitment that you were shown before you played with --commitment; without it the file only agrees with itself")
     sources = [seat.get("source", "without a seed") for seat in (white, black)]
-    report.summary = f"{len(duel['rolls'])} rolls; white {sources[0]}, black {sources[1]}; {duel['state']} ({duel['endReason']})"
+    count = "1 roll" if len(duel["rolls"]) == 1 else f"{len(duel['rolls'])} rolls"
+    report.summary = f"{count}; white {sources[0]}, black {sources[1]}; {duel['state']} ({duel['endReason']})"
     first = next((check for check in CHECKS if report.failures[check]), None)
     if first:
         report.verdict = f"FAILED ({first})"
