@@ -193,6 +193,19 @@ func TestCertificatesCommand(t *testing.T) {
 	wantRun(t, 2, "", "role", nil, "certificates", "--dir", dir)
 }
 
+// A process is told at its start that its certificate is another role's, not
+// by every call that its peers refuse.
+func TestCertificateOfAnotherRoleIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tls")
+	wantRun(t, 0, "", "", nil, "certificates", "--dir", dir, "--role", "gateway", "--role", "dice,limbo")
+	for roles, certificate := range map[string]string{"dice": "gateway", "dice,limbo,mines": "dice+limbo"} {
+		at := filepath.Join(dir, certificate)
+		wantRun(t, 2, "", "--tls-cert: the certificate names the roles "+strings.ReplaceAll(certificate, "+", ",")+", and not ", nil,
+			"serve", "--role", roles, "--internal", "127.0.0.1:0", "--peers", "seedpair=127.0.0.1:1", "--dev-key", filepath.Join(dir, "dev.key"),
+			"--tls-ca", filepath.Join(dir, "ca.pem"), "--tls-cert", at+".pem", "--tls-key", at+".key")
+	}
+}
+
 // TestTheGreetingCanBePasted executes, as a shell does, what `originals` prints
 // at its start.
 func TestTheGreetingCanBePasted(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -111,14 +113,23 @@ func (p *process) loadConfig(context.Context) error {
 	return err
 }
 
-// loadTLS reads what the other roles are spoken to with.
+// loadTLS reads what the other roles are spoken to with. A certificate that
+// lacks a role of this process is refused: peers would refuse every call.
 func (p *process) loadTLS(context.Context) error {
 	if p.tlsCA == "" && p.tlsCert == "" && p.tlsKey == "" {
 		return nil
 	}
 	var err error
-	p.tls, err = server.LoadPeerTLS(p.tlsCert, p.tlsKey, p.tlsCA)
-	return err
+	if p.tls, err = server.LoadPeerTLS(p.tlsCert, p.tlsKey, p.tlsCA); err != nil {
+		return err
+	}
+	named := p.tls.Roles()
+	for _, role := range p.roles {
+		if !slices.Contains(named, role) {
+			return fmt.Errorf("--tls-cert: the certificate names the roles %s, and not %s", strings.Join(named, ","), role)
+		}
+	}
+	return nil
 }
 
 // loadKeys gathers the keys that tokens are verified by.
