@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,7 +14,9 @@ import (
 
 	"github.com/openoriginals/originals/internal/auth"
 	"github.com/openoriginals/originals/internal/duelstore"
+	game "github.com/openoriginals/originals/internal/game/duel"
 	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/rng"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -470,4 +473,63 @@ func TestStoredSeedThatDoesNotOpenItsCommitment(t *testing.T) {
 	}
 	_, err = h.EndDuel(chess, &originalsv1.EndDuelRequest{DuelId: other})
 	wantReason(t, err, reason.CommitmentMismatch)
+}
+
+// TestGuardCheckedBeforeAwait: 64 callers who roll one ply at once have one answer, and the duel one ply more.
+func TestGuardCheckedBeforeAwait(t *testing.T) {
+	h := newHouse(t)
+	id := h.readyCommitted().GetDuelId()
+	for ply := range uint32(4) {
+		answers := make(chan string, 64)
+		var all sync.WaitGroup
+		for range 64 {
+			all.Go(func() {
+				roll, err := h.roll(id, ply)
+				answers <- fmt.Sprint(roll.GetPly(), roll.GetDice(), err)
+			})
+		}
+		all.Wait()
+		close(answers)
+		first := <-answers
+		for a := range answers {
+			if a != first || !strings.HasSuffix(a, "<nil>") {
+				t.Errorf("ply %d: %s and %s", ply, first, a)
+			}
+		}
+		if d := h.get(chess, id); len(d.GetRolls()) != int(ply)+1 {
+			t.Errorf("%d plies after ply %d", len(d.GetRolls()), ply)
+		}
+	}
+}
+
+// TestOutcomeComputedFromThePublishedCommitmentItself: dice follow from the server seed, which is shown at the end, and
+// not from the commitment.
+func TestOutcomeComputedFromThePublishedCommitmentItself(t *testing.T) {
+	h := newHouse(t)
+	id := h.readyCommitted().GetDuelId()
+	for ply := range uint32(20) {
+		if _, err := h.roll(id, ply); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := h.end(id)
+	like := func(key string) (same int) {
+		seed, err := rng.ParseServerSeed(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range d.GetRolls() {
+			dice, err := game.Roll(seed, whiteSeed, blackSeed, uint64(r.GetPly()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if dice == (game.Dice{uint8(r.GetDice()[0]), uint8(r.GetDice()[1]), uint8(r.GetDice()[2])}) {
+				same++
+			}
+		}
+		return same
+	}
+	if like(d.GetServerSeed()) != 20 || like(d.GetCommitment()) > 4 || like(whiteSeed) > 4 {
+		t.Errorf("%d plies are those of the server seed, %d of the commitment", like(d.GetServerSeed()), like(d.GetCommitment()))
+	}
 }
