@@ -117,6 +117,21 @@ func TestPlayerLeavesADamagedPair(t *testing.T) {
 	p.playDice(100)
 }
 
+// Not even a round that a crash left open under the damaged pair, and that
+// nobody can settle, makes a rotation which was done look refused.
+func TestPlayerLeavesADamagedPairWithAnOpenRound(t *testing.T) {
+	h := newHouse(t)
+	p := h.player()
+	p.leaveOpen(p.diceBet(100))
+	p.damage(p.pair)
+	p = p.at(h.process())
+	rotated := p.rotate()
+	if rotated.GetRevealed() != nil || p.look().GetActive().GetSeedPairId() != p.pair {
+		t.Errorf("rotated to %v", rotated)
+	}
+	p.playDice(100)
+}
+
 func TestDamagedAnnouncementIsNotActivated(t *testing.T) {
 	h := newHouse(t)
 	p := h.player()

@@ -163,14 +163,14 @@ func (s *Service) rotatedView(ctx context.Context, p ledger.Player, shown rng.Co
 	if r.Previous == nil || r.Previous.Cause != ledger.CauseRotated {
 		return res, nil // it ended before this rotation, and is revealed already
 	}
-	previous, err := s.finishPair(ctx, *r.Previous)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.open(p, previous.ID, previous.Sealed); err != nil {
+	if _, err := s.open(p, r.Previous.ID, r.Previous.Sealed); err != nil {
 		// The pair before does not open its commitment. The alarm is raised;
 		// the player has rotated away from it all the same.
 		return res, nil
+	}
+	previous, err := s.finishPair(ctx, *r.Previous)
+	if err != nil {
+		return nil, err
 	}
 	res.Revealed, err = s.pairView(previous)
 	return res, err
