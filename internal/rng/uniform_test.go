@@ -60,6 +60,26 @@ func TestModuloBias(t *testing.T) {
 	})
 }
 
+// round() instead of floor() when scaling gives the first and the last outcome
+// half of their due. Of a whole run of accepted words, every outcome of 0..n-1
+// takes equally many.
+func TestRoundInsteadOfFloorWhenScaling(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Uint64Range(1, 300).Draw(t, "n")
+		start := rapid.Uint64Range(0, words/n-8).Draw(t, "start") * n
+		counts := make([]int, n)
+		for word := start; word < start+7*n; word++ {
+			stream := rng.StreamOfWords(uint32(word))
+			counts[stream.Uniform(n)]++
+		}
+		for outcome, count := range counts {
+			if count != 7 {
+				t.Fatalf("n=%d: outcome %d came %d times in 7 runs of n words", n, outcome, count)
+			}
+		}
+	})
+}
+
 func TestRejectionLoopRunsOut(t *testing.T) {
 	var rejected [34]uint32 // a whole block of words that 10000 rejects
 	for i := range rejected {
