@@ -18,10 +18,12 @@ import (
 
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 
@@ -345,5 +347,31 @@ func TestLoggerLosesNothing(t *testing.T) {
 	}
 	if text := b.String(); strings.Count(text, "\n") != 3 || strings.Contains(text, "hidden") {
 		t.Errorf("after the end: %q", text)
+	}
+}
+
+// Retry on UNAVAILABLE runs the call twice: a connection between roles tries no
+// call again, whatever the other side advises.
+func TestRetryOnUnavailableRunsTheCallTwice(t *testing.T) {
+	var runs atomic.Int32
+	s := grpc.NewServer()
+	originalsv1.RegisterDiceServiceServer(s, &dice{does: func(context.Context, *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+		runs.Add(1)
+		return nil, status.Error(codes.Unavailable, "done, and the answer is lost")
+	}})
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(socket) }()
+	t.Cleanup(s.Stop)
+	conn, err := Dial(socket.Addr().String(), insecure.NewCredentials())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_, err = originalsv1.NewDiceServiceClient(conn).PlaceBet(t.Context(), &originalsv1.DiceServicePlaceBetRequest{})
+	if status.Code(err) != codes.Unavailable || runs.Load() != 1 {
+		t.Errorf("%v after %d runs, want UNAVAILABLE after one", err, runs.Load())
 	}
 }
