@@ -193,6 +193,29 @@ func TestCertificatesCommand(t *testing.T) {
 	wantRun(t, 2, "", "role", nil, "certificates", "--dir", dir)
 }
 
+// Play money that no bet takes is given to nobody.
+func TestDemoBalanceNeedsItsCurrency(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "house.yaml")
+	text := "currencies:\n  - {code: USD, exponent: 2, limits: {default: {minStake: 10, maxStake: 100, maxPayout: 1000}}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantRun(t, 2, "", "--demo-balance is in FUN, which is not among the currencies", nil,
+		"--config", file, "--demo-balance", "5", "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+
+	key := filepath.Join(t.TempDir(), "dev.key")
+	token := strings.TrimSpace(wantRun(t, 0, "", "", nil, "token", "--dev-key", key, "--subject", "poor"))
+	p := testenv.Serve(t, "--config", file, "--dev-key", key, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+	var balances originalsv1.ListBalancesResponse
+	player := testenv.NewPlayer(token, p.URL())
+	if err := player.Get(t.Context(), "/v1/seed-pair", new(originalsv1.GetSeedPairResponse)); err != nil {
+		t.Fatal(err)
+	}
+	if err := player.Get(t.Context(), "/v1/balances", &balances); err != nil || len(balances.GetBalances()) != 0 {
+		t.Errorf("balances %v, %v", &balances, err)
+	}
+}
+
 // A process is told at its start that its certificate is another role's, not
 // by every call that its peers refuse.
 func TestCertificateOfAnotherRoleIsRefused(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/config"
 	"github.com/openoriginals/originals/internal/ledger/redisledger"
 	"github.com/openoriginals/originals/internal/server"
@@ -103,14 +104,25 @@ func (p *process) close() error {
 	return errors.Join(errs...)
 }
 
+// loadConfig reads the configuration. Nobody is given play money that no bet
+// takes.
 func (p *process) loadConfig(context.Context) error {
 	p.house = config.Default()
 	if p.config == "" {
 		return nil
 	}
 	var err error
-	p.house, err = config.Load(p.config)
-	return err
+	if p.house, err = config.Load(p.config); err != nil {
+		return err
+	}
+	if _, taken := p.house.Limits(bet.Dice, playMoney); taken {
+		return nil
+	}
+	if p.demoBalance > 0 {
+		return fmt.Errorf("--demo-balance is in %s, which is not among the currencies of %s", playMoney, p.config)
+	}
+	p.demoBalance = 0
+	return nil
 }
 
 // loadTLS reads what the other roles are spoken to with. A certificate that

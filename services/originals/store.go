@@ -24,6 +24,9 @@ const checkTimeout = 5 * time.Second
 // FUN.
 const defaultDemoBalance = 1_000_000
 
+// playMoney is the currency of demo balances.
+const playMoney = "FUN"
+
 // openStore opens the store and puts the services on it that hold server
 // seeds: seed pairs, and duels.
 func (p *process) openStore(ctx context.Context) error {
@@ -120,5 +123,5 @@ func (p *process) grant() []ledger.Grant {
 	if units == 0 {
 		return nil
 	}
-	return []ledger.Grant{{Currency: "FUN", Amount: money.Units(units)}}
+	return []ledger.Grant{{Currency: playMoney, Amount: money.Units(units)}}
 }
