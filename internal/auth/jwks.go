@@ -70,25 +70,44 @@ func (v *Verifier) refresh(ctx context.Context, set *keySet, client *http.Client
 	return err
 }
 
-// replace makes a new ring of all keys, unless they are the same as before.
+// replace makes a new ring of all keys, unless they are the same as before. A
+// key that is held already, be it by another operator, is left out and
+// reported: it must not keep alive the keys that this set has withdrawn.
 func (v *Verifier) replace(set *keySet, keys []Key, fetched time.Time) error {
-	if slices.EqualFunc(set.keys, keys, sameKey) {
-		set.fetched = fetched
-		return nil
-	}
-	all := slices.Clone(v.fixed)
+	others := slices.Clone(v.fixed)
 	for _, other := range v.sets {
 		if other != set {
-			all = append(all, other.keys...)
+			others = append(others, other.keys...)
 		}
 	}
-	r, err := newRing(append(all, keys...))
+	keys, twice := unclaimed(keys, others)
+	if slices.EqualFunc(set.keys, keys, sameKey) {
+		set.fetched = fetched
+		return twice
+	}
+	r, err := newRing(append(others, keys...))
 	if err != nil {
 		return err
 	}
 	set.keys, set.fetched = keys, fetched
 	v.ring.Store(r)
-	return nil
+	return twice
+}
+
+// unclaimed returns the keys that are not among the others, each once, and a
+// DuplicateKeyError for the rest.
+func unclaimed(keys, others []Key) ([]Key, error) {
+	var kept []Key
+	var twice error
+	for _, k := range keys {
+		held := slices.Concat(others, kept)
+		if i := slices.IndexFunc(held, func(other Key) bool { return sameKey(Key{Public: k.Public}, Key{Public: other.Public}) }); i >= 0 {
+			twice = &DuplicateKeyError{Operators: [2]string{held[i].Operator, k.Operator}}
+			continue
+		}
+		kept = append(kept, k)
+	}
+	return kept, twice
 }
 
 func sameKey(a, b Key) bool {

@@ -2,6 +2,8 @@ package auth
 
 import (
 	"context"
+	"crypto"
+	"crypto/ed25519"
 	"errors"
 	"io"
 	"net/http"
@@ -111,7 +113,14 @@ func TestJWKSIsFollowedAndFailsClosed(t *testing.T) {
 		synctest.Wait()
 		expect("the key of another operator in the set", sign(t, fixed, edHeader, exp("demo")), false)
 		expect("that operator itself", byFixed, true)
+		expect("a key that is gone beside it", bySecond, false)
 
+		p.set(setOf(two), http.StatusOK, nil)
+		time.Sleep(retryEvery)
+		synctest.Wait()
+		p.set("", 0, errors.New("down"))
+		time.Sleep(refreshEvery)
+		synctest.Wait()
 		before := len(reports)
 		for _, bad := range []string{"", "{}", "[]", `{"keys":[]}`, setOf(jwkOf(t, first, "")), strings.Repeat(" ", maxJWKSBytes+1)} {
 			p.set(bad, http.StatusOK, nil)
@@ -147,5 +156,44 @@ func TestUnchangedKeysKeepWhatIsRemembered(t *testing.T) {
 	}
 	if v.ring.Load() != before || !set.fetched.Equal(testNow.Add(time.Minute)) {
 		t.Error("a fetch of the same keys must only move the time")
+	}
+}
+
+// An operator that publishes a key of another one takes no key from it for
+// good, and above all does not keep a key alive that the other has withdrawn.
+func TestAStrangersKeySetKeepsNoWithdrawnKeyAlive(t *testing.T) {
+	first, second, third := newEd25519(t), newEd25519(t), newEd25519(t)
+	v := newVerifier(t)
+	demo, rival := &keySet{JWKS: JWKS{Operator: "demo"}}, &keySet{JWKS: JWKS{Operator: "rival"}}
+	v.sets = append(v.sets, rival, demo)
+	replace := func(set *keySet, keys ...crypto.Signer) error {
+		var public []Key
+		for _, k := range keys {
+			public = append(public, Key{Operator: set.Operator, Public: k.Public()})
+		}
+		return v.replace(set, public, testNow)
+	}
+	accepts := func(key ed25519.PrivateKey) bool {
+		_, err := v.Verify(t.Context(), sign(t, key, edHeader, payload("demo")))
+		return err == nil
+	}
+	if err := replace(demo, first); err != nil || !accepts(first) {
+		t.Fatal("the first key is not taken", err)
+	}
+	if err := replace(rival, second); err != nil { // published by demo a moment before
+		t.Fatal(err)
+	}
+	var twice *DuplicateKeyError
+	if err := replace(demo, second, third); !errors.As(err, &twice) || twice.Operators != [2]string{"rival", "demo"} {
+		t.Errorf("%v, want a DuplicateKeyError of rival and demo", err)
+	}
+	if accepts(first) || accepts(second) || !accepts(third) {
+		t.Errorf("withdrawn %t, claimed by another %t, new %t; want the new one alone", accepts(first), accepts(second), accepts(third))
+	}
+	if err := replace(rival); err != nil {
+		t.Fatal(err)
+	}
+	if err := replace(demo, second, third); err != nil || !accepts(second) || !accepts(third) {
+		t.Errorf("%v: keys that nobody else claims any more are not taken", err)
 	}
 }
