@@ -193,6 +193,24 @@ func TestCertificatesCommand(t *testing.T) {
 	wantRun(t, 2, "", "role", nil, "certificates", "--dir", dir)
 }
 
+func TestSealKeyThatOthersCanReadIsToldOf(t *testing.T) {
+	for mode, told := range map[os.FileMode]bool{0o644: true, 0o640: false, 0o600: false} {
+		file := filepath.Join(t.TempDir(), "seal.key")
+		if err := os.WriteFile(file, []byte(strings.Repeat("ab", 32)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(file, mode); err != nil {
+			t.Fatal(err)
+		}
+		p := testenv.Serve(t, "--seal-key-file", file, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+		p.AwaitReady(p.URL())
+		const words = "can read the seal key"
+		if strings.Contains(p.Stdout(), words) != told || strings.Contains(p.Stderr(), words) != told {
+			t.Errorf("mode %o: said %s%s", mode, p.Stdout(), p.Stderr())
+		}
+	}
+}
+
 // Play money that no bet takes is given to nobody.
 func TestDemoBalanceNeedsItsCurrency(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "house.yaml")

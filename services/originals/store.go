@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -83,7 +85,7 @@ func (p *process) openPairs(keys *seal.Keys) {
 // is the embedded one, and the keys that seal server seeds.
 func (p *process) storeAndKeys() (string, *seal.Keys, error) {
 	if p.redis != "" {
-		keys, err := seal.ReadFile(p.sealKeyFile)
+		keys, err := p.readSealKeys()
 		return p.redis, keys, err
 	}
 	store, err := embedded.Start()
@@ -92,11 +94,26 @@ func (p *process) storeAndKeys() (string, *seal.Keys, error) {
 	}
 	p.closes = append(p.closes, func() error { store.Close(); return nil })
 	if p.sealKeyFile != "" {
-		keys, err := seal.ReadFile(p.sealKeyFile)
+		keys, err := p.readSealKeys()
 		return store.URL(), keys, err
 	}
 	keys, err := seal.NewKeys()
 	return store.URL(), keys, err
+}
+
+// readSealKeys reads the keys that seal server seeds, and says aloud when they
+// are no secret on this machine.
+func (p *process) readSealKeys() (*seal.Keys, error) {
+	keys, err := seal.ReadFile(p.sealKeyFile)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(p.sealKeyFile); err == nil && info.Mode().Perm()&0o004 != 0 {
+		finding := fmt.Sprintf("every user of this machine can read the seal key %s, and with it server seeds: chmod 600 it", p.sealKeyFile)
+		p.log.Warn("the seal key is no secret", zap.String("finding", finding))
+		p.notes = append(p.notes, finding)
+	}
+	return keys, nil
 }
 
 // checkStore refuses a Redis that may evict keys, and says aloud what a crash
