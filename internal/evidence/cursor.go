@@ -34,6 +34,10 @@ type cursor struct {
 	path []string // the keys that lead to where the cursor is, for errors
 
 	minute minute // of the time that was read last
+	time   struct {
+		text  []byte // the time that was read last, with its quotes
+		value instant
+	}
 }
 
 func (c *cursor) fail(format string, arguments ...any) {
@@ -285,16 +289,17 @@ func (c *cursor) quotedDigits() (int64, bool) {
 // digits reads up to this many decimal digits, none of them a leading zero. 16 digits are the most that are asked for,
 // so that nothing overflows.
 func (c *cursor) digits(most int) (value uint64, ok bool) {
-	start := c.at
-	for c.at < len(c.text) && c.text[c.at]-'0' <= 9 {
-		if c.at-start == most {
+	rest, size := c.text[c.at:], 0
+	for size < len(rest) && rest[size]-'0' <= 9 {
+		if size == most {
 			return 0, false
 		}
-		value = value*10 + uint64(c.text[c.at]-'0')
-		c.at++
+		value = value*10 + uint64(rest[size]-'0')
+		size++
 	}
-	length := c.at - start
-	return value, length == 1 || length > 1 && c.text[start] != '0'
+	ok = size == 1 || size > 1 && rest[0] != '0'
+	c.at += size
+	return value, ok
 }
 
 // boolean reads true or false.

@@ -260,9 +260,5 @@ func (j *duelJudge) summary() string {
 		}
 		return j.seats[seat].source
 	}
-	count := fmt.Sprintf("%d rolls", len(j.rolls))
-	if len(j.rolls) == 1 {
-		count = "1 roll"
-	}
-	return fmt.Sprintf("%s; white %s, black %s; %s (%s)", count, source(0), source(1), j.state, j.reason)
+	return fmt.Sprintf("%d rolls; white %s, black %s; %s (%s)", len(j.rolls), source(0), source(1), j.state, j.reason)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/openoriginals/originals/internal/rng"
 )
 
-// alphabet has true for each byte that a field may hold.
-type alphabet [256]bool
+// alphabet has 0 for each byte that a field may hold, and 1 for all others.
+type alphabet [256]uint8
 
 var (
 	idBytes    = alphabetOf("abcdefghijklmnopqrstuvwxyz0123456789-")
@@ -17,31 +17,36 @@ var (
 )
 
 func alphabetOf(bytes string) (a alphabet) {
+	for i := range a {
+		a[i] = 1
+	}
 	for _, b := range []byte(bytes) {
-		a[b] = true
+		a[b] = 0
 	}
 	return a
+}
+
+// spells reports whether all bytes of a text are of the alphabet. It looks at all of them before it decides.
+func (a *alphabet) spells(text []byte) bool {
+	others := uint8(0)
+	for _, b := range text {
+		others |= a[b]
+	}
+	return others == 0
 }
 
 // word reads a string of 1 to most bytes of an alphabet.
 func (c *cursor) word(a *alphabet, most int, what string) []byte {
 	start, rest := c.at, c.text[c.at:]
-	if c.err == nil && len(rest) > most+1 && rest[0] == '"' {
-		end := 1
-		for a[rest[end]] && end <= most {
-			end++
-		}
-		if rest[end] == '"' && end > 1 {
-			c.at += end + 1
-			return rest[1:end]
+	if c.err == nil && len(rest) > 1 && rest[0] == '"' {
+		rest = rest[1:min(len(rest), most+2)]
+		if end := bytes.IndexByte(rest, '"'); end > 0 && a.spells(rest[:end]) {
+			c.at += end + 2
+			return rest[:end]
 		}
 	}
 	value := c.str() // one that is written with escapes, or not such a word
-	ok := len(value) >= 1 && len(value) <= most
-	for _, b := range value {
-		ok = ok && a[b]
-	}
-	if !ok {
+	if len(value) < 1 || len(value) > most || !a.spells(value) {
 		c.at = start
 		c.wants(what)
 	}
@@ -95,7 +100,12 @@ func (c *cursor) currency() []byte {
 // oneOf reads a string that is one of these words, and returns its place among them.
 func (c *cursor) oneOf(words []string, what string) int {
 	start := c.at
-	value := c.str()
+	for place, word := range words {
+		if c.plain(word) {
+			return place
+		}
+	}
+	value := c.str() // one that is written with escapes, or none of them
 	if c.err != nil {
 		return 0
 	}
@@ -106,6 +116,16 @@ func (c *cursor) oneOf(words []string, what string) int {
 		return 0
 	}
 	return place
+}
+
+// plain steps over this word as a string without escapes, if it follows.
+func (c *cursor) plain(word string) bool {
+	rest, size := c.text[c.at:], len(word)+2
+	if c.err != nil || len(rest) < size || rest[0] != '"' || rest[size-1] != '"' || string(rest[1:size-1]) != word {
+		return false
+	}
+	c.at += size
+	return true
 }
 
 // instant is a time of the document in a form that compares like the time: the digits of date and time as one number,
@@ -122,10 +142,14 @@ func (a instant) before(b instant) bool {
 // instant reads an RFC 3339 time in UTC with a fraction of 0, 3, 6 or 9 digits.
 func (c *cursor) instant() instant {
 	start, rest := c.at, c.text[c.at:]
+	if last := &c.time; c.err == nil && len(last.text) > 0 && c.expect(last.text) { // a bet that settles when it is made
+		return last.value
+	}
 	if c.err == nil && len(rest) > 1 && rest[0] == '"' {
 		t, size := c.minute.parseInstant(rest[1:])
 		if size > 0 && len(rest) > 1+size && rest[1+size] == '"' {
 			c.at += size + 2
+			c.time.text, c.time.value = rest[:size+2], t
 			return t
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	fRevealReason
 
 	fRoundID
+	fRoundNumber // the end of a roundId that has the usual form
 	fBetID
 	fGame
 	fScheme
@@ -59,6 +60,8 @@ const (
 	fBoard
 	fHitMine
 	fNextMultiplier
+
+	fieldCount
 )
 
 // key is one key that an object of the document has.

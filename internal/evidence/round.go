@@ -9,6 +9,7 @@ import (
 	"github.com/openoriginals/originals/internal/game/mines"
 	"github.com/openoriginals/originals/internal/game/roulette"
 	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/rng"
 )
 
 // maxMultiplier is the largest multiplier of any game: mines with 12 or 13 of either (FAIRNESS 2.1).
@@ -57,10 +58,23 @@ var (
 	directionNames = []string{"OVER", "UNDER"}
 )
 
-// decoder reads rounds, one at a time, into memory of its own. It belongs to one goroutine.
+// slot is the memory of one round.
+type slot struct {
+	round round
+
+	derived bool // the seeds give it a stream
+	stream  rng.Stream
+
+	picks       [mines.MaxMines]uint8
+	board       [mines.MaxMines]uint8
+	chips       [roulette.MaxChips]roulette.Chip
+	chipNumbers [roulette.MaxChips][6]uint8
+}
+
+// decoder reads rounds, one at a time, into a slot. It belongs to one goroutine.
 type decoder struct {
 	cursor
-	round      round
+	*slot
 	pairPrefix []byte // the beginning of each roundId: a quote, the pair's id and a hyphen
 	learning   bool   // marks are wanted
 	marks      []mark
@@ -68,15 +82,11 @@ type decoder struct {
 
 	read, readChip func(field) bool // field and chipField, made once
 
-	picks   [mines.MaxMines]uint8
-	board   [mines.MaxMines]uint8
-	chips   [roulette.MaxChips]roulette.Chip
-	numbers [roulette.MaxChips][6]uint8
-	chip    int // the place of the chip that is being read
+	chip int // the place of the chip that is being read
 }
 
 func newDecoder(pairID []byte) *decoder {
-	d := &decoder{pairPrefix: fmt.Appendf(nil, "\"%s-", pairID)}
+	d := &decoder{slot: new(slot), pairPrefix: fmt.Appendf(nil, "\"%s-", pairID)}
 	d.read, d.readChip = d.field, d.chipField
 	return d
 }
@@ -88,62 +98,107 @@ func (d *decoder) plainRound() {
 	d.checkRules()
 }
 
+// numeric is a field that holds a whole number of low..high, as a JSON number or as a decimal string.
+type numeric struct {
+	low, high int64
+	quoted    bool
+}
+
+// numerics has the numeric fields of a round; the others have no high.
+var numerics = [fieldCount]numeric{
+	fRoundNumber:    {high: int64(maxNonce)},
+	fNonce:          {high: int64(maxNonce)},
+	fStakeAmount:    {low: 1, high: int64(money.MaxUnits), quoted: true},
+	fPayoutAmount:   {high: int64(money.MaxUnits), quoted: true},
+	fMultiplier:     {high: maxMultiplier, quoted: true},
+	fTarget:         {high: dice.Rolls - 1},
+	fRoll:           {high: dice.Rolls - 1},
+	fTargetE2:       {low: limbo.MinTargetE2, high: limbo.MaxTargetE2},
+	fOutcomeE2:      {low: limbo.MinOutcomeE2, high: limbo.MaxOutcomeE2},
+	fPocket:         {high: roulette.Pockets - 1},
+	fMineCount:      {low: 1, high: mines.MaxMines},
+	fMaxPicks:       {low: 1, high: mines.MaxMines},
+	fNextMultiplier: {high: maxMultiplier, quoted: true},
+}
+
+// set puts the value of a numeric field, which is within its limits, into the round.
+func (r *round) set(f field, value int64) {
+	switch f {
+	case fRoundNumber:
+		r.number = uint32(value)
+	case fNonce:
+		r.nonce = uint32(value)
+	case fStakeAmount:
+		r.stake = money.Units(value)
+	case fPayoutAmount:
+		r.payout = money.Units(value)
+	case fMultiplier:
+		r.multiplier = money.Multiplier(value)
+	case fTarget:
+		r.dice.bet.Target = uint32(value)
+	case fRoll:
+		r.dice.roll = uint32(value)
+	case fTargetE2:
+		r.limbo.bet.TargetE2 = uint32(value)
+	case fOutcomeE2:
+		r.limbo.outcomeE2 = uint32(value)
+	case fPocket:
+		r.pocket = uint8(value)
+	case fMineCount:
+		r.mines.count = uint8(value)
+	case fMaxPicks:
+		r.mines.maxPicks = uint8(value)
+	case fNextMultiplier:
+		r.mines.next = money.Multiplier(value)
+	}
+}
+
 // field reads the value of one field into the round.
 func (d *decoder) field(f field) bool {
 	r, start := &d.round, d.at
+	if n := &numerics[f]; n.high > 0 {
+		r.set(f, d.numeric(n))
+		if d.learning {
+			d.mark(f, start)
+		}
+		return d.err == nil
+	}
 	switch f {
 	case fRoundID:
 		d.roundID()
 	case fBetID:
 		r.betID = d.betID()
-	case fNonce:
-		r.nonce = d.number(0, maxNonce)
-	case fStakeAmount:
-		r.stake = money.Units(d.decimal(1, int64(money.MaxUnits)))
-	case fPayoutAmount:
-		r.payout = money.Units(d.decimal(0, int64(money.MaxUnits)))
-	case fMultiplier:
-		r.multiplier = money.Multiplier(d.decimal(0, maxMultiplier))
 	case fCreateTime:
 		r.created = d.instant()
 	case fSettleTime:
 		r.settled = d.instant()
-	case fTarget:
-		r.dice.bet.Target = d.number(0, dice.Rolls-1)
 	case fDirection:
 		r.dice.bet.Direction = dice.Direction(1 + d.oneOf(directionNames, "OVER or UNDER"))
-	case fRoll:
-		r.dice.roll = d.number(0, dice.Rolls-1)
 	case fWin:
 		r.win = d.boolean()
-	case fTargetE2:
-		r.limbo.bet.TargetE2 = d.number(limbo.MinTargetE2, limbo.MaxTargetE2)
-	case fOutcomeE2:
-		r.limbo.outcomeE2 = d.number(limbo.MinOutcomeE2, limbo.MaxOutcomeE2)
 	case fChips:
 		r.chips = d.readChips()
-	case fPocket:
-		r.pocket = uint8(d.number(0, roulette.Pockets-1))
-	case fMineCount:
-		r.mines.count = uint8(d.number(1, mines.MaxMines))
-	case fMaxPicks:
-		r.mines.maxPicks = uint8(d.number(1, mines.MaxMines))
 	case fPicks:
-		r.mines.picks = d.cursor.numbers(d.picks[:], mines.Tiles-1)
+		r.mines.picks = d.numbers(d.picks[:], mines.Tiles-1)
 	case fBoard:
-		r.mines.board = d.cursor.numbers(d.board[:], mines.Tiles-1)
+		r.mines.board = d.numbers(d.board[:], mines.Tiles-1)
 	case fHitMine:
 		r.mines.hit = d.boolean()
-	case fNextMultiplier:
-		r.mines.next = money.Multiplier(d.decimal(0, maxMultiplier))
 	default:
 		d.steadyField(f)
 		return d.err == nil
 	}
 	if d.learning {
-		d.marks = append(d.marks, mark{f, start, d.at})
+		d.mark(f, start)
 	}
 	return d.err == nil
+}
+
+func (d *decoder) numeric(n *numeric) int64 {
+	if n.quoted {
+		return d.decimal(n.low, n.high)
+	}
+	return int64(d.number(uint32(n.low), uint32(n.high)))
 }
 
 // maxNumberedPair is how long the id of a pair can be so that its id with any nonce is an id too.
@@ -249,7 +304,7 @@ func (d *decoder) chipField(f field) bool {
 		}
 		chip.Kind = kind
 	case fChipNumbers:
-		chip.Numbers = d.cursor.numbers(d.numbers[d.chip][:], roulette.Pockets-1)
+		chip.Numbers = d.numbers(d.chipNumbers[d.chip][:], roulette.Pockets-1)
 	case fChipAmount:
 		chip.Amount = money.Units(d.decimal(1, int64(money.MaxUnits)))
 	}

@@ -21,6 +21,7 @@ type template struct {
 type segment struct {
 	literal []byte // what stands before the value
 	field   field
+	numeric // its limits, when it is a number
 }
 
 // maxTemplates is enough for four games in two currencies.
@@ -44,23 +45,64 @@ func (d *decoder) nextRound() {
 	}
 }
 
-// fits reads the round if it has the template's form, else it leaves the cursor where it is.
+// fits reads the round if it has the template's form, else it leaves the cursor where it is. Most values are numbers,
+// and those are read here, without the cursor.
 func (d *decoder) fits(t *template) bool {
 	start := d.at
 	if d.round.template != t {
 		d.round = t.round
 	}
+	text, at := d.text, start
 	for i := range t.segments {
-		if !d.expect(t.segments[i].literal) || !d.field(t.segments[i].field) {
-			d.at, d.err = start, nil
-			return false
+		s := &t.segments[i]
+		end := at + len(s.literal)
+		if end > len(text) || !bytes.Equal(text[at:end], s.literal) {
+			return d.misfit(start)
 		}
+		if s.high == 0 {
+			if d.at = end; !d.field(s.field) {
+				return d.misfit(start)
+			}
+			at = d.at
+			continue
+		}
+		value, size := leadingDigits(text[end:])
+		if size == 0 || size > 1 && text[end] == '0' || value < s.low || value > s.high {
+			return d.misfit(start)
+		}
+		d.round.set(s.field, value)
+		at = end + size
 	}
-	if !d.expect(t.end) {
-		d.at = start
-		return false
+	d.at = at
+	return d.expect(t.end) || d.misfit(start)
+}
+
+// misfit goes back to the start of the round, for it to be read in another way.
+func (d *decoder) misfit(start int) bool {
+	d.at, d.err = start, nil
+	return false
+}
+
+// leadingDigits reads the digits with which a text begins, 16 at most, and returns how many they are. Where it stops in
+// front of a further one, what a template wants next is not there.
+func leadingDigits(text []byte) (value int64, size int) {
+	for size < len(text) && size < 16 && text[size]-'0' <= 9 {
+		value = value*10 + int64(text[size]-'0')
+		size++
 	}
-	return true
+	return value, size
+}
+
+// mark notes where the value stands that was just read, for a template: of a string that holds a number, the number.
+func (d *decoder) mark(f field, start int) {
+	end := d.at
+	switch {
+	case numerics[f].quoted:
+		start, end = start+1, end-1
+	case f == fRoundID && d.round.id == nil:
+		f, start, end = fRoundNumber, start+len(d.pairPrefix), end-1
+	}
+	d.marks = append(d.marks, mark{f, start, end})
 }
 
 // learn makes a template of the round that was just read from start on. The template has its own copy of the text.
@@ -73,7 +115,7 @@ func (d *decoder) learn(start int) {
 	t.round.template = t
 	at := 0
 	for _, m := range own.marks {
-		t.segments = append(t.segments, segment{text[at:m.start], m.field})
+		t.segments = append(t.segments, segment{text[at:m.start], m.field, numerics[m.field]})
 		at = m.end
 	}
 	t.end = text[at:]

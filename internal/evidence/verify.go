@@ -91,7 +91,7 @@ func (m *merger) run(ctx context.Context, rounds io.Reader, o Options) error {
 	var group sync.WaitGroup
 	for range o.Workers {
 		group.Go(func() {
-			w := worker{decoder: newDecoder(m.pair.id), judge: judge{pair: m.pair, clientSeed: rng.ClientSeed(m.pair.clientSeed)}}
+			w := &worker{decoder: newDecoder(m.pair.id), judge: newJudge(m.pair)}
 			for b := q.next(ctx); b != nil; b = q.next(ctx) {
 				w.verify(b)
 				b.done <- struct{}{}
@@ -165,8 +165,13 @@ func (q *queue) next(ctx context.Context) *batch {
 // worker verifies batches, one after the other.
 type worker struct {
 	decoder *decoder
+	slots   [slotsPerWorker]slot
 	judge   judge
 }
+
+// slotsPerWorker is how many rounds are read before they are judged: enough for either to find its code and its branches
+// as it left them, and few enough for all of them to stay in the cache.
+const slotsPerWorker = 16
 
 // verify reads the rounds of a batch, judges each, and leaves the result in the batch.
 func (w *worker) verify(b *batch) {
@@ -174,37 +179,42 @@ func (w *worker) verify(b *batch) {
 	d.cursor = cursor{text: b.text, path: d.path[:0]}
 	w.judge.findings = findings{}
 	w.judge.part = part{bets: b.part.bets[:0]}
-	b.ended = w.readRounds(b.last)
+	for more := true; more; {
+		var count int
+		count, more = w.readRounds(b)
+		w.judge.rounds(w.slots[:count])
+	}
 	b.findings, b.part, b.err = w.judge.findings, w.judge.part, d.err
 }
 
-// readRounds reads rounds up to the end of the batch, which must be the end of the document or lie behind a comma. It
-// reports whether the list of rounds ended.
-func (w *worker) readRounds(last bool) (ended bool) {
+// readRounds fills the slots with the next rounds of a batch, and returns how many there were and whether more follow. A
+// batch must end with the document or behind a comma.
+func (w *worker) readRounds(b *batch) (count int, more bool) {
 	d := w.decoder
-	if last && d.take(']') { // no rounds at all: every batch but the first begins with a round
-		d.documentEnd()
-		return true
-	}
-	for d.err == nil {
+	b.ended = b.last && d.at == 0 && d.take(']') // no rounds at all: every batch but the first begins with a round
+	for !b.ended && count < len(w.slots) {
+		d.slot = &w.slots[count]
 		d.space()
 		d.nextRound()
 		if d.err != nil {
-			return false
+			return count, false
 		}
-		w.judge.round(&d.round)
-		if d.take(']') {
-			d.documentEnd()
-			return true
+		count++
+		if b.ended = d.take(']'); b.ended {
+			break
 		}
 		if !d.take(',') {
 			d.wants("a comma or ]")
+			return count, false
 		}
-		if d.space(); d.at == len(d.text) && !last {
-			return false
+		if d.space(); d.at == len(d.text) && !b.last {
+			return count, false
 		}
 	}
-	return false
+	if b.ended {
+		d.documentEnd()
+	}
+	return count, !b.ended
 }
 
 // documentEnd reads the end of the document.
