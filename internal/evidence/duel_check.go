@@ -260,5 +260,9 @@ func (j *duelJudge) summary() string {
 		}
 		return j.seats[seat].source
 	}
-	return fmt.Sprintf("%d rolls; white %s, black %s; %s (%s)", len(j.rolls), source(0), source(1), j.state, j.reason)
+	count := fmt.Sprintf("%d rolls", len(j.rolls))
+	if len(j.rolls) == 1 {
+		count = "1 roll"
+	}
+	return fmt.Sprintf("%s; white %s, black %s; %s (%s)", count, source(0), source(1), j.state, j.reason)
 }
