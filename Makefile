@@ -39,7 +39,7 @@ generate: ## the Go code and the OpenAPI document from proto/
 	$(TOOL) buf generate --template scripts/buf.gen.yaml
 
 lint: ## gofmt, vet, staticcheck, buf
-	@test -z "$$(gofmt -l . | tee /dev/stderr)"
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted"; exit 1; }
 	go vet ./...
 	$(TOOL) staticcheck ./...
 	$(TOOL) buf lint
