@@ -257,8 +257,8 @@ func TestInterruptedMinesRound(t *testing.T) {
 		p, id, safe, mined, r := minesGame(t, h)
 		got(p.pick(id, safe[0])).must(t)
 		h.replace()
-		eventually(t, func() answer[*originalsv1.Round] { return got(p.pick(id, safe[1])) }).refused(t, reason.RoundInterrupted)
-		got(p.pick(id, mined[0])).refused(t, reason.RoundInterrupted)
+		eventually(t, func() answer[*originalsv1.Round] { return got(p.pick(id, safe[1])) }).refused(t, reason.RoundInterrupted, "roundId", id)
+		got(p.pick(id, mined[0])).refused(t, reason.RoundInterrupted, "roundId", id)
 		if again := got(p.pick(id, safe[0])).must(t); len(again.GetMines().GetPicks()) != 1 || again.GetState() != originalsv1.Round_OPEN {
 			t.Errorf("a repeated pick: %v", again)
 		}

@@ -329,7 +329,7 @@ func (s *Service) Advance(ctx context.Context, req *vaultv1.AdvanceRequest) (*or
 	}
 	after, err := s.o.Store.Advance(ctx, l.Pair.Player, l.Round.ID, picks)
 	if err != nil {
-		return nil, roundRefusal(err)
+		return nil, roundRefusal(l.Round.ID, err)
 	}
 	return s.view(after)
 }
@@ -374,7 +374,7 @@ func (s *Service) Settle(ctx context.Context, req *vaultv1.SettleRequest) (*orig
 			return s.closeWithoutPick(ctx, l)
 		}
 		if !goesOn(l.Round.Picks, picks) {
-			return nil, roundRefusal(ledger.ErrPicksChanged)
+			return nil, roundRefusal(l.Round.ID, ledger.ErrPicksChanged)
 		}
 	}
 	out, err := s.outcome(l, picks)
@@ -437,7 +437,7 @@ func sameOutcome(o bet.Outcome, m *originalsv1.Round) error {
 func (s *Service) settle(ctx context.Context, l ledger.Loaded, picks []uint8, out bet.Outcome) (*originalsv1.Round, error) {
 	after, err := s.close(ctx, l, picks, ledger.Settled, out.Payout)
 	if err != nil {
-		return nil, roundRefusal(err)
+		return nil, roundRefusal(l.Round.ID, err)
 	}
 	return s.view(after)
 }
@@ -464,14 +464,14 @@ func (s *Service) closeWithoutPick(ctx context.Context, l ledger.Loaded) (*origi
 		return s.view(l)
 	}
 	if len(l.Round.Picks) > 0 {
-		return nil, roundRefusal(ledger.ErrPicksChanged)
+		return nil, roundRefusal(l.Round.ID, ledger.ErrPicksChanged)
 	}
 	if !interrupted {
 		return nil, reason.New(reason.PickRequired, "a cash-out needs at least one pick", "roundId", l.Round.ID.String())
 	}
 	after, err := s.close(ctx, l, nil, ledger.Void, l.Round.Stake)
 	if err != nil {
-		return nil, roundRefusal(err)
+		return nil, roundRefusal(l.Round.ID, err)
 	}
 	return s.view(after)
 }
@@ -487,12 +487,12 @@ func (s *Service) interrupted(ctx context.Context, l ledger.Loaded) (ledger.Load
 }
 
 // roundRefusal turns an error of the store into what the client acts on.
-func roundRefusal(err error) error {
+func roundRefusal(id ledger.RoundID, err error) error {
 	switch {
 	case errors.Is(err, ledger.ErrPicksChanged):
-		return reason.New(reason.InProgress, "another call has changed the round: repeat")
+		return reason.New(reason.InProgress, "another call has changed the round: repeat", "roundId", id.String())
 	case errors.Is(err, ledger.ErrInterrupted):
-		return reason.New(reason.RoundInterrupted, "the store was replaced during the round: cash out; no tile can be opened")
+		return reason.New(reason.RoundInterrupted, "the store was replaced during the round: cash out; no tile can be opened", "roundId", id.String())
 	case errors.Is(err, ledger.ErrNotFound):
 		return errRoundNotFound
 	}
