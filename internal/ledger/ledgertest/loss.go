@@ -107,8 +107,17 @@ func loseRotation(t *testing.T, s ledger.Store, lose Lose) {
 	awaitStore(t, s, p.Player)
 	lostPair := p.pair
 	p.next = shown // the store would take the rotation again, with another client seed
-	_, err := s.Rotate(ctx, p.rotation())
+	known := []ledger.Rotation{p.rotation(), p.rotation(), p.rotation()}
+	_, err := s.Rotate(ctx, known[0])
 	wantChanged(t, err, ledger.CauseStoreReplaced)
+	p.open()
+	_, err = s.Rotate(ctx, known[1]) // of a commitment that ended unused
+	wantChanged(t, err, ledger.CauseStoreReplaced)
+	known[2].Announced = later.ID // of one that the store has never announced
+	if _, err = s.Rotate(ctx, known[2]); !errors.Is(err, ledger.ErrNoPair) {
+		t.Fatalf("error %v, want ErrNoPair", err)
+	}
+	p.wantBurnt(known)
 	_, err = s.Draw(ctx, p.dice(1)) // of a pair that the store has never seen active
 	if err == nil {
 		t.Fatal("a bet on a lost pair was taken")
@@ -119,6 +128,20 @@ func loseRotation(t *testing.T, s ledger.Store, lose Lose) {
 	}
 	p.wantPair(old, ledger.Revealed, ledger.CauseStoreReplaced, 0)
 	p.wantPair(shown.ID, ledger.Unused, ledger.CauseStoreReplaced, 0)
+}
+
+// wantBurnt checks that client seeds which were known before the commitment of
+// now was made cannot be used with it: the server seed is never chosen after the
+// client seed is known.
+func (p *subject) wantBurnt(known []ledger.Rotation) {
+	p.t.Helper()
+	p.open()
+	for i, r := range known {
+		r.Announced = p.next.ID
+		if _, err := p.store.Rotate(ctx, r); reason.Of(err) != reason.ClientSeedUsed {
+			p.t.Fatalf("client seed %d, known before the commitment: error %v, want CLIENT_SEED_USED", i, err)
+		}
+	}
 }
 
 func loseMines(t *testing.T, s ledger.Store, lose Lose) {

@@ -136,6 +136,7 @@ func (m *model) rotate(rt *rapid.T) {
 	switch {
 	case target != nil && target.state == ledger.Unused:
 		wantChanged(rt, err, ledger.CauseStoreReplaced)
+		m.used[r.ClientSeed] = true
 	case target != nil && target.clientSeed == r.ClientSeed:
 		if err != nil || got.Active.ID != target.id {
 			rt.Fatalf("repeated rotation: %+v, %v", got, err)
@@ -147,6 +148,7 @@ func (m *model) rotate(rt *rapid.T) {
 		m.used[r.ClientSeed] = true
 	case m.replaced:
 		wantChanged(rt, err, ledger.CauseStoreReplaced)
+		m.used[r.ClientSeed] = true
 	case m.used[r.ClientSeed]:
 		wantReason(rt, err, reason.ClientSeedUsed)
 	case m.mines != nil && m.mines.pair == m.active:

@@ -11,14 +11,22 @@ local function before(p)
   return previous and show_pair(previous) or {}
 end
 
+-- burnt refuses a client seed for good: the commitment that it is sent with next
+-- may be younger than it, and so could have been chosen to suit it.
+local function burnt(refusal)
+  call('SADD', KEYS[2], digest)
+  return refusal
+end
+
 if id ~= h.c then
   local p = read_pair(id, h, name)
-  if not p or p.u ~= name then return {'NOPAIR'} end
-  if not p.s then return {'CHANGED', p.e} end
-  if p.s ~= client_seed then
-    call('SADD', KEYS[2], digest)
-    return {'STALE'}
+  if not p or p.u ~= name then
+    local last = h.l and read_pair(h.l, h, name)
+    if last and last.e == 'T' then return burnt {'NOPAIR'} end
+    return {'NOPAIR'}
   end
+  if not p.s then return burnt {'CHANGED', p.e} end
+  if p.s ~= client_seed then return burnt {'STALE'} end
   local key = h.k
   if p.q ~= h.c then key = (read_pair(p.q, h, name) or {}).k end
   if #(key or '') < SEALED then return broken('announced server seed') end
@@ -27,7 +35,7 @@ end
 
 local life = fence()
 if not life then return broken('no master_replid') end
-if h.f ~= life then return {'CHANGED', 'T'} end
+if h.f ~= life then return burnt {'CHANGED', 'T'} end
 if call('SISMEMBER', KEYS[2], digest) == 1 then return {'USED'} end
 local old = h.n and read_active(h, name)
 if h.n and not old then return broken('active pair') end
