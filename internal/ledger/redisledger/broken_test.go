@@ -11,6 +11,7 @@ import (
 
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/game/dice"
+	"github.com/openoriginals/originals/internal/game/roulette"
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/ledger/redisledger"
 	"github.com/openoriginals/originals/internal/money"
@@ -180,6 +181,56 @@ func TestScriptErrorLeavesNoHalfOfTheWrites(t *testing.T) {
 		if l, err := b.settle(drawn); err != nil || l.Balance != 1000 {
 			t.Fatalf("%s: after repair: %+v, %v", kind, l, err)
 		}
+	}
+}
+
+// A settlement whose script fails stands nowhere, the outbox included: there it
+// would be paid again by the repeat, or be one of a round that never was.
+func TestScriptErrorLeavesNoSettlementInTheOutbox(t *testing.T) {
+	server := testenv.Redis(t, testenv.InMemory)
+	for i, kind := range []string{"settle :open", "settle :o:acme:0", "draw :r:", "draw :i:", "draw :c:", "draw :o:acme:0"} {
+		b := newTable(t, server.URL(), fmt.Sprint("outbox-", i))
+		d := b.bet()
+		if kind == "draw :c:" {
+			d.Bet = bet.Bet{Game: bet.Roulette, Roulette: roulette.Bet{Chips: []roulette.Chip{{Kind: roulette.Red, Amount: 10}}}}
+		}
+		step, key, _ := strings.Cut(kind, " ")
+		switch key {
+		case ":r:", ":c:":
+			key += string(b.pair[3:]) + ":0"
+		case ":i:":
+			key += string(b.pair[3:]) + ":0:0"
+		}
+		play := func() error {
+			d.Decided = &ledger.Decided{Nonce: 0, Payout: 20}
+			_, err := b.Draw(ctx, d)
+			return err
+		}
+		if step == "settle" {
+			drawn, err := b.Draw(ctx, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			play = func() error { _, err := b.settle(drawn); return err }
+		}
+		wrong, kept := b.tag()+key, b.tag()+":kept"
+		if b.redis.Exists(ctx, wrong).Val() == 1 {
+			b.do("rename", wrong, kept)
+		}
+		b.do("rpush", wrong, "not what it was")
+		b.unchanged(kind, play)
+		b.do("del", wrong)
+		if b.redis.Exists(ctx, kept).Val() == 1 {
+			b.do("rename", kept, wrong)
+		}
+		if err := play(); err != nil {
+			t.Fatalf("%s: after repair: %v", kind, err)
+		}
+		entries, err := b.Outbox(ctx, "acme", b.player.Partition(), 0, 10)
+		if err != nil || len(entries) != 1 || entries[0].Round.Pair != b.pair || entries[0].Round.Nonce != 0 {
+			t.Errorf("%s: outbox %v, %v; want the one settlement", kind, entries, err)
+		}
+		b.do("flushall")
 	}
 }
 

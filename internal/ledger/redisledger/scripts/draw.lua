@@ -66,7 +66,13 @@ p.n = int(nonce + 1)
 if text == decided then
   payout = tonumber(payout)
   if payout > worst then return broken('payout') end
-  append_outbox(KEYS[2], slot)
+  local block, offset = outbox_place(KEYS[2])
+  if not block then return broken('outbox') end
+  -- These fail now rather than between the writes.
+  call('HEXISTS', bucket('r', id, nonce), field)
+  if chips ~= '' then call('HEXISTS', bucket('c', id, nonce), field) end
+  call('HEXISTS', level_key(level), digest)
+  append_outbox(KEYS[2], block, offset, slot)
   record = ended(record, SETTLED, created) .. created .. payout7 .. record:sub(19)
   balance = int(balance - stake + payout)
   call('HSET', bucket('r', id, nonce), field, record)

@@ -25,14 +25,22 @@ local function ended(record, state, created)
   return string.char(record:byte(1) % 64 + state * 64) .. created
 end
 
--- append_outbox adds a settlement: slots of 16 bytes, 255 to a block, so that
--- the place of a slot is its sequence. A block is made at its full size, which
--- is allocated exactly. It comes before every other write, since it alone can
--- fail: it leaves nothing when the counter of the outbox is none.
-local function append_outbox(key, slot)
-  local sequence = call('INCR', key) - 1
+-- outbox_place returns where the next settlement goes: its block and the offset
+-- within; nil when the counter is none. It only reads, so that a key of another
+-- type, or one that has moved to another node, fails before the first write.
+local function outbox_place(key)
+  local sequence = units(call('GET', key) or '0')
+  if not sequence then return nil end
   local block = key .. ':' .. int(math.floor(sequence / 255))
-  local offset = sequence % 255 * 16
+  call('STRLEN', block)
+  return block, sequence % 255 * 16
+end
+
+-- append_outbox adds a settlement at its place: slots of 16 bytes, 255 to a
+-- block, so that the place of a slot is its sequence. A block is made at its
+-- full size, which is allocated exactly.
+local function append_outbox(key, block, offset, slot)
+  call('INCR', key)
   if offset == 0 then call('SETRANGE', block, 4079, '\0') end
   call('SETRANGE', block, int(offset), slot)
 end

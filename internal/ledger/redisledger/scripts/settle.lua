@@ -36,7 +36,10 @@ record = ended(record, ending, record:sub(2, 6)) .. number5(ms - EPOCH) .. payou
 local open = p.o:sub(1, from) .. p.o:sub(to + 1)
 balance = int(balance + payout)
 
-append_outbox(KEYS[2], slot)
+local block, offset = outbox_place(KEYS[2])
+if not block then return broken('outbox') end
+call('ZSCORE', tag .. ':open', id .. '-' .. nonce) -- fails now rather than between the writes
+append_outbox(KEYS[2], block, offset, slot)
 
 call('ZREM', tag .. ':open', id .. '-' .. nonce)
 if picks ~= before then
