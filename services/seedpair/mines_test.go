@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/rng"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -300,4 +301,26 @@ func TestInterruptedMinesRoundWithoutAPickIsRefunded(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A pair can end, its nonces used up, while its mines round is open. A store
+// that is replaced then interrupts the round all the same: it must neither stay
+// open for good nor keep the player from every other mines round.
+func TestInterruptedMinesRoundOfAnExhaustedPairIsRefunded(t *testing.T) {
+	h := newHouse(t)
+	p, id, _, _, r := minesGame(t, h)
+	p.setNonce(rng.MaxNonce + 1)
+	got(p.dice.PlaceBet(p.ctx, p.diceBet(100))).refused(t, reason.SeedPairExhausted)
+	h.replace()
+	old := p.pair
+	p.look()
+	p.rotate()
+	got(p.cashOut(id)).must(t)
+	if round := p.round(id); round.GetState() != originalsv1.Round_VOID || round.GetPayout().GetAmount() != r.Stake || p.balance() != 1_000_000 {
+		t.Errorf("ended as %v with balance %d", round, p.balance())
+	}
+	if pair := p.pairByID(old); pair.GetState() != originalsv1.SeedPair_REVEALED {
+		t.Errorf("its pair is %v", pair)
+	}
+	p.startMines(100)
 }

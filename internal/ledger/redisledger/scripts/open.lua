@@ -22,8 +22,13 @@ if h.f == life then return {'OK', show(h), active and show_pair(active) or {}} e
 -- The store was replaced: neither pair is used again, since the lost writes may
 -- hold bets on the one and a rotation to the other.
 if offer == h.c or call('EXISTS', pair_key(offer), pair_key(h.c)) > 0 then return broken('offer was announced before') end
+-- A mines round that is open under a pair which had ended before is interrupted,
+-- too: that is what its pair says from now on.
+local mines = (h.m or ''):match('^%w+')
+local interrupted = mines and (read_pair(mines, h, name) or {}).e
 local ms = now()
 if active then end_pair(active, 'T', ms) end
+if interrupted then call('HSET', pair_key(mines), 'e', 'T') end
 local unused = {u = name, k = h.k, e = 'T', n = '0', c = int(ms), v = int(ms), p = h.l}
 call('HSET', pair_key(h.c), unpack(show(unused)))
 h.l, h.c, h.k, h.f = h.c, offer, sealed, life
