@@ -129,6 +129,28 @@ func TestMissingSignatureHasNoOutcome(t *testing.T) {
 	}
 }
 
+// "Failed" call that had an effect: once the stake is taken, no refusal says
+// that surely nothing happened. A token may expire between the two calls.
+func TestRefusedSettlementDoesNotSayThatNothingHappened(t *testing.T) {
+	for _, known := range []reason.Reason{reason.TokenInvalid, reason.RoleRequired, reason.InProgress, reason.RoundNotFound} {
+		vault := &refusingVault{fakeVault{drawn: openRound()}, reason.New(known, "no")}
+		_, err := rounds.Play(t.Context(), vault, vectorBet(), &vaultv1.DrawRequest{})
+		if err == nil || reason.Of(err).Known() {
+			t.Errorf("%s reached the player as %v", known, err)
+		}
+	}
+}
+
+// refusingVault takes bets and settles none.
+type refusingVault struct {
+	fakeVault
+	refusal error
+}
+
+func (v *refusingVault) Settle(context.Context, *vaultv1.SettleRequest, ...grpc.CallOption) (*originalsv1.Round, error) {
+	return nil, v.refusal
+}
+
 // A caller who goes away once the nonce is taken does not stop the settlement.
 func TestSettlementIsNotStoppedByItsCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

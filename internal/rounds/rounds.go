@@ -10,6 +10,7 @@ import (
 	"github.com/openoriginals/originals/internal/auth"
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/rng"
 	"github.com/openoriginals/originals/internal/wire"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
@@ -39,7 +40,8 @@ func Play(ctx context.Context, vault vaultv1.VaultServiceClient, b bet.Bet, req 
 		return nil, err
 	}
 	if round.GetState() == originalsv1.Round_OPEN {
-		return Settle(ctx, vault, round, b, o, nil)
+		round, err = Settle(ctx, vault, round, b, o, nil)
+		return round, afterTheStake(err)
 	}
 	if int64(o.Payout) != round.GetPayout().GetAmount() || int64(o.Multiplier) != round.GetMultiplierE4() {
 		return nil, fmt.Errorf("rounds: %s: the vault has paid another outcome", round.GetRoundId())
@@ -57,22 +59,38 @@ func Outcome(b bet.Bet, drawn *vaultv1.DrawResponse, picks []uint8) (bet.Outcome
 	return b.Outcome(signature, money.Units(drawn.GetRound().GetStake().GetAmount()), picks)
 }
 
-// Settle ends a round with an outcome, which the vault finds again. It returns
-// no later than ctx ends; the settlement then goes on without its caller.
+// afterTheStake keeps a refusal from saying that surely nothing happened, once
+// the stake is taken: a token may expire between the two calls of one bet.
+func afterTheStake(err error) error {
+	if refusal, ok := reason.From(err); ok && refusal.Reason.Known() {
+		return reason.New(reason.StoreUnavailable, "the bet was taken and is not known to be settled; repeat it with the same id")
+	}
+	return err
+}
+
+// Settle ends a round with an outcome, which the vault finds again.
 func Settle(ctx context.Context, vault vaultv1.VaultServiceClient, round *originalsv1.Round, b bet.Bet, o bet.Outcome, picks []uint8) (*originalsv1.Round, error) {
 	req := &vaultv1.SettleRequest{RoundId: round.GetRoundId(), Round: wire.Decided(b, o, picks)}
-	settled := make(chan settlement, 1)
+	return Finish(ctx, func(ctx context.Context) (*originalsv1.Round, error) { return vault.Settle(ctx, req) })
+}
+
+// Finish makes a call of the vault that follows from a round's outcome. It
+// returns no later than ctx ends; the call then goes on without its caller.
+// Every such call is made here, so that one which is slow or fails looks the
+// same whatever the outcome is.
+func Finish(ctx context.Context, call func(context.Context) (*originalsv1.Round, error)) (*originalsv1.Round, error) {
+	finished := make(chan settlement, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 		defer cancel()
-		round, err := vault.Settle(auth.Forward(ctx), req)
-		settled <- settlement{round, err}
+		round, err := call(auth.Forward(ctx))
+		finished <- settlement{round, err}
 	}()
 	select {
-	case s := <-settled:
-		return s.round, s.err
+	case f := <-finished:
+		return f.round, f.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("rounds: %s: not known to be settled: %w", req.GetRoundId(), ctx.Err())
+		return nil, fmt.Errorf("rounds: not known to be finished: %w", ctx.Err())
 	}
 }
 

@@ -120,9 +120,8 @@ func (g *game) pick(ctx context.Context, tile uint8) (*originalsv1.Round, error)
 	if o.HitMine || len(picks) >= int(g.round.GetMines().GetMaxPicks()) {
 		return rounds.Settle(ctx, g.vault, g.round, g.bet, o, picks)
 	}
-	return g.vault.Advance(auth.Forward(ctx), &vaultv1.AdvanceRequest{
-		RoundId: g.round.GetRoundId(), Picks: wire.Tiles(picks),
-	})
+	req := &vaultv1.AdvanceRequest{RoundId: g.round.GetRoundId(), Picks: wire.Tiles(picks)}
+	return rounds.Finish(ctx, func(ctx context.Context) (*originalsv1.Round, error) { return g.vault.Advance(ctx, req) })
 }
 
 func (g *game) cashOut(ctx context.Context) (*originalsv1.Round, error) {

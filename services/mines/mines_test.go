@@ -2,8 +2,10 @@ package mines_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -163,6 +165,43 @@ func TestCashOutTellsWhatItPays(t *testing.T) {
 	if told := v.settled.GetRound(); told.GetMultiplierE4() != 10760 || told.GetPayout().GetAmount() != 1076 || !slices.Equal(told.GetMines().GetPicks(), []uint32{3, 4}) {
 		t.Errorf("settled %v", told)
 	}
+}
+
+// The error of a pick that came too late must not tell a mine from a safe tile:
+// until the store has the pick, nothing is lost and the tile can be avoided.
+func TestPickThatIsCutShortDoesNotTellAMineFromASafeTile(t *testing.T) {
+	told := func(tile uint32) string {
+		v := &slowVault{vault: newVault(3)}
+		private, public := server.NewLocal(nil, nil), server.NewLocal(nil, nil)
+		vaultv1.RegisterVaultServiceServer(private, v)
+		mines.Bind(public, private.As("mines"))
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		_, err := originalsv1.NewMinesServiceClient(public).Pick(ctx, &originalsv1.PickRequest{RoundId: "r", Tile: &tile})
+		return fmt.Sprint(err)
+	}
+	if safe, hit := told(4), told(mine); safe != hit {
+		t.Errorf("a safe tile: %s\na mine: %s", safe, hit)
+	}
+}
+
+// slowVault is refused by a store that does not answer within the caller's time.
+type slowVault struct{ *vault }
+
+func (v *slowVault) Advance(ctx context.Context, _ *vaultv1.AdvanceRequest) (*originalsv1.Round, error) {
+	return v.wait(ctx)
+}
+
+func (v *slowVault) Settle(ctx context.Context, _ *vaultv1.SettleRequest) (*originalsv1.Round, error) {
+	return v.wait(ctx)
+}
+
+func (v *slowVault) wait(ctx context.Context) (*originalsv1.Round, error) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Second):
+	}
+	return nil, reason.New(reason.StoreUnavailable, "the store did not answer")
 }
 
 // A call that loses a race is decided anew on the round as it is now.
