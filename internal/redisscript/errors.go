@@ -48,8 +48,14 @@ func Failure(script string, err error) error {
 		return &unavailable{script, err}
 	}
 	word, rest, _ := strings.Cut(answer.Error(), " ")
-	if conditions[word] || word == "ERR" && strings.HasPrefix(rest, "max number of clients") {
+	if conditions[word] || word == "ERR" && isCondition(rest) {
 		return &unavailable{script, err}
 	}
 	return fmt.Errorf("redisscript: %s: %w", script, err)
+}
+
+// isCondition reports whether an error without a word of its own is a state of
+// Redis, too: full of clients, or handing a slot to another node of a Cluster.
+func isCondition(text string) bool {
+	return strings.HasPrefix(text, "max number of clients") || strings.HasPrefix(text, "Script attempted to access a non local key")
 }

@@ -28,6 +28,7 @@ func TestStatesOfRedisAreUnavailable(t *testing.T) {
 		answer("MASTERDOWN Link with MASTER is down"), answer("OOM command not allowed when used memory > 'maxmemory'."),
 		answer("MISCONF Redis is configured to save RDB snapshots"), answer("TRYAGAIN Multiple keys request during rehashing of slot"),
 		answer("MOVED 1 secret-host:6379"), answer("BUSY Redis is busy running a script"), answer("ERR max number of clients reached"),
+		answer("ERR Script attempted to access a non local key in a cluster node script: x, on @user_script:1."),
 		&net.OpError{Op: "dial", Err: errors.New("secret-host refused")}, io.EOF, redis.ErrClosed, redis.ErrPoolTimeout,
 		context.DeadlineExceeded, context.Canceled,
 	} {

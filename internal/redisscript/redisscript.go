@@ -31,6 +31,7 @@ func (s *Script) Name() string { return s.name }
 // Runner runs scripts. It is safe for concurrent use.
 type Runner struct {
 	client redis.UniversalClient
+	batch  *batcher // nil in a Cluster, whose driver sends a pipeline again
 	onCall func(script string, took time.Duration, err error)
 }
 
@@ -41,7 +42,11 @@ func NewRunner(client redis.UniversalClient, onCall func(script string, took tim
 	if onCall == nil {
 		onCall = func(string, time.Duration, error) {}
 	}
-	return &Runner{client, onCall}
+	r := &Runner{client: client, onCall: onCall}
+	if one, ok := client.(*redis.Client); ok {
+		r.batch = &batcher{client: one}
+	}
+	return r
 }
 
 // call is a command that is sent at most once. MaxRetries -1 alone does not
@@ -64,7 +69,7 @@ func (r *Runner) Run(ctx context.Context, s *Script, keys []string, args ...any)
 	}
 	r.onCall(s.name, time.Since(start), err)
 	if err != nil {
-		return nil, r.failed(ctx, s.name, err)
+		return nil, r.Failed(ctx, s.name, err)
 	}
 	list, ok := answer.([]any)
 	if !ok || len(list) == 0 {
@@ -80,13 +85,16 @@ func (r *Runner) send(ctx context.Context, command, text string, keys []string, 
 		all = append(all, k)
 	}
 	cmd := call{redis.NewCmd(ctx, append(all, args...)...)}
+	if r.batch != nil {
+		return r.batch.process(ctx, cmd)
+	}
 	_ = r.client.Process(ctx, cmd) // the command holds the error, too
 	return cmd.Result()
 }
 
-// failed sorts an error. The driver looks for the masters of a Cluster anew
+// Failed sorts an error of a call. The driver looks for the masters of a Cluster anew
 // only when it repeats a command, which ours forbid, or once a minute.
-func (r *Runner) failed(ctx context.Context, script string, err error) error {
+func (r *Runner) Failed(ctx context.Context, script string, err error) error {
 	err = Failure(script, err)
 	cluster, ok := r.client.(*redis.ClusterClient)
 	if ok && errors.Is(err, error(storeUnavailable)) {

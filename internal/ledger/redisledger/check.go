@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/openoriginals/originals/internal/redisscript"
 )
 
 // ErrEviction says that Redis may evict keys to free memory. It must never:
@@ -60,7 +62,7 @@ func check(ctx context.Context, c redis.Cmdable) ([]string, error) {
 func info(ctx context.Context, c redis.Cmdable, section string) (map[string]string, error) {
 	text, err := c.Info(ctx, section).Result()
 	if err != nil {
-		return nil, failure("info", err)
+		return nil, redisscript.Failure("info", err)
 	}
 	fields := make(map[string]string)
 	for line := range strings.Lines(text) {

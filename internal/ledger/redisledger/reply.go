@@ -9,6 +9,7 @@ import (
 
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/redisscript"
 	"github.com/openoriginals/originals/internal/rng"
 )
 
@@ -61,8 +62,8 @@ func (r reply) pair(i int) map[string]string {
 }
 
 // unexpected is the error for a word that the script has no reason to say.
-func (r reply) unexpected(sc *script) error {
-	return fmt.Errorf("redisledger: %s: %w: %q", sc.name, errReply, r.word())
+func (r reply) unexpected(sc *redisscript.Script) error {
+	return fmt.Errorf("redisledger: %s: %w: %q", sc.Name(), errReply, r.word())
 }
 
 var errPair = errors.New("redisledger: not the record of a seed pair")

@@ -11,6 +11,7 @@ import (
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/redisscript"
 )
 
 // Draw implements ledger.Store.
@@ -191,7 +192,7 @@ func (s *Store) Load(ctx context.Context, id ledger.RoundID) (ledger.Loaded, err
 }
 
 // loadedOr reads a round, or the refusal in its place.
-func loadedOr(sc *script, partition int, r reply) (ledger.Loaded, error) {
+func loadedOr(sc *redisscript.Script, partition int, r reply) (ledger.Loaded, error) {
 	switch r.word() {
 	case "OK":
 		return parseLoaded(partition, r)

@@ -1,23 +1,10 @@
 package redisledger
 
 import (
-	"crypto/sha1"
 	_ "embed" // the scripts
-	"encoding/hex"
+
+	"github.com/openoriginals/originals/internal/redisscript"
 )
-
-// script is a Lua program and the digest by which Redis knows it.
-type script struct{ name, text, sha string }
-
-func newScript(name string, parts ...string) *script {
-	s := &script{name: name, text: prelude}
-	for _, p := range parts {
-		s.text += p
-	}
-	sum := sha1.Sum([]byte(s.text)) // not for security: EVALSHA names scripts so
-	s.sha = hex.EncodeToString(sum[:])
-	return s
-}
 
 var (
 	//go:embed scripts/prelude.lua
@@ -52,17 +39,17 @@ var (
 	//go:embed scripts/outbox.lua
 	outboxText string
 
-	openScript       = newScript("open", openText)
-	rotateScript     = newScript("rotate", rotateText)
-	retireScript     = newScript("retire", retireText)
-	drawScript       = newScript("draw", roundPart, drawText)
-	advanceScript    = newScript("advance", roundPart, advanceText)
-	settleScript     = newScript("settle", roundPart, settleText)
-	loadScript       = newScript("load", roundPart, loadText)
-	roundsScript     = newScript("rounds", roundsText)
-	pairScript       = newScript("pair", pairText)
-	pairsScript      = newScript("pairs", pairsText)
-	balancesScript   = newScript("balances", balancesText)
-	openRoundsScript = newScript("open_rounds", openRoundsText)
-	outboxScript     = newScript("outbox", outboxText)
+	openScript       = redisscript.New("open", prelude, openText)
+	rotateScript     = redisscript.New("rotate", prelude, rotateText)
+	retireScript     = redisscript.New("retire", prelude, retireText)
+	drawScript       = redisscript.New("draw", prelude, roundPart, drawText)
+	advanceScript    = redisscript.New("advance", prelude, roundPart, advanceText)
+	settleScript     = redisscript.New("settle", prelude, roundPart, settleText)
+	loadScript       = redisscript.New("load", prelude, roundPart, loadText)
+	roundsScript     = redisscript.New("rounds", prelude, roundsText)
+	pairScript       = redisscript.New("pair", prelude, pairText)
+	pairsScript      = redisscript.New("pairs", prelude, pairsText)
+	balancesScript   = redisscript.New("balances", prelude, balancesText)
+	openRoundsScript = redisscript.New("open_rounds", prelude, openRoundsText)
+	outboxScript     = redisscript.New("outbox", prelude, outboxText)
 )

@@ -1,8 +1,9 @@
-package redisledger
+package redisscript
 
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -10,6 +11,8 @@ import (
 const (
 	maxSenders = 2   // pipelines under way at once
 	maxBatch   = 128 // commands in one
+
+	exchangeTimeout = 2 * time.Second // of one pipeline
 )
 
 // batcher sends commands that wait at the same time in one pipeline, so that
@@ -101,7 +104,7 @@ func (b *batcher) next(last []*pending) []*pending {
 // exchange sends a batch and reads its answers. A command whose caller has
 // gone is dropped: it must not take effect late.
 func (b *batcher) exchange(batch []*pending) {
-	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), exchangeTimeout)
 	defer cancel()
 	pipe := b.client.Pipeline()
 	for _, p := range batch {

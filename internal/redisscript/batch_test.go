@@ -1,4 +1,4 @@
-package redisledger
+package redisscript
 
 import (
 	"context"
@@ -15,13 +15,9 @@ import (
 
 func newBatcher(t *testing.T) (*batcher, *redis.Client) {
 	t.Helper()
-	client, err := Dial(testenv.Redis(t, testenv.InMemory).URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := redis.NewClient(&redis.Options{Addr: testenv.Redis(t, testenv.InMemory).Addr(), MaxRetries: -1, ContextTimeoutEnabled: true})
 	t.Cleanup(func() { _ = client.Close() })
-	one := client.(*redis.Client)
-	return &batcher{client: one}, one
+	return &batcher{client: client}, client
 }
 
 func increment(ctx context.Context, b *batcher, key string) (int64, error) {
