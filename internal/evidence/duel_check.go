@@ -144,6 +144,9 @@ func checkPlain(s *duelSeat, bad func(string, ...any)) {
 	if s.source == "FALLBACK" && s.seed != s.fallbackSeed {
 		bad("its client seed is called FALLBACK and is not the fallback seed")
 	}
+	if s.source == "OWN" && s.seed == s.fallbackSeed { // which no seat could know before the end
+		bad("its client seed is called OWN and is the fallback seed")
+	}
 }
 
 func (j *duelJudge) checkForfeit() {

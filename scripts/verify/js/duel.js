@@ -169,6 +169,7 @@ function checkSeat(duel, name, other, fail) {
   const hash = fallbackHashOf(seat.fallbackSeed);
   if (hash !== seat.fallbackHash) bad(`its fallback seed hashes to ${hash}, and ${seat.fallbackHash} was promised`);
   if (seat.source === "FALLBACK" && seat.clientSeed !== seat.fallbackSeed) bad("its client seed is called FALLBACK and is not the fallback seed");
+  if (seat.source === "OWN" && seat.clientSeed === seat.fallbackSeed) bad("its client seed is called OWN and is the fallback seed"); // which no seat could know before the end
 }
 
 function checkForfeit(duel, fail) {

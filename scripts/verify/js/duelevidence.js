@@ -68,6 +68,7 @@ const faults = {
     "hash-in-plain-mode": set(plain, (x) => { x.white.clientSeedHash = d.seatHashOf(x.duelId, "white", x.white.clientSeed); }), "fallback-not-the-promised": set(fell, (x) => { x.black.fallbackHash = hash("another"); }),
     "fallback-unused-not-the-promised": set(fell, (x) => { x.white.fallbackHash = hash("another"); }), "fallback-hash-of-the-bytes": set(fell, (x) => { x.black.fallbackHash = d.commitmentOf(x.black.fallbackSeed); }),
     "own-called-fallback": set(plain, (x) => { x.white.source = "FALLBACK"; x.white.seeded = false; }), "fallback-missing": without(fell(), "white", "fallbackSeed"), "fallback-called-own": set(fell, (x) => { x.black.source = "OWN"; }),
+    "fallback-called-own-and-seeded": set(fell, (x) => { x.black.source = "OWN"; x.black.seeded = true; }),
     "not-present": set(base, (x) => { x.white.present = false; }), "seeded-without-a-seed": set(forfeited, (x) => { x.black.seeded = true; x.forfeitedBy = []; x.state = "VOID"; x.endReason = "EXPIRED"; }),
     "forfeited-by-who-opened": set(forfeited, (x) => { x.forfeitedBy = ["white"]; }), "forfeited-by-nobody": set(forfeited, (x) => { x.forfeitedBy = []; }), "forfeited-twice": set(forfeited, (x) => { x.forfeitedBy = ["black", "black"]; }),
     "forfeit-in-an-ended-duel": set(base, (x) => { x.forfeitedBy = ["white"]; }), "seed-not-hex": set(() => newDuel("seed not hex", "COMMITTED", 0), (x) => { x.white.clientSeed = "g".repeat(64); x.white.clientSeedHash = d.seatHashOf(x.duelId, "white", x.white.clientSeed); }),

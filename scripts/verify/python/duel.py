@@ -186,6 +186,8 @@ def check_plain(seat, source, bad):
         bad(f"its fallback seed hashes to {computed}, and {seat['fallbackHash']} was promised")
     if source == "FALLBACK" and seat["clientSeed"] != seat["fallbackSeed"]:
         bad("its client seed is called FALLBACK and is not the fallback seed")
+    if source == "OWN" and seat["clientSeed"] == seat["fallbackSeed"]:  # which no seat could know before the end
+        bad("its client seed is called OWN and is the fallback seed")
 
 
 def check_forfeit(duel, report):
