@@ -36,7 +36,7 @@ func main() {
 func newRoot() *cli.Command {
 	root := &cli.Command{
 		Name:  "originals",
-		Usage: "provably-fair casino originals: dice, limbo, roulette, mines",
+		Usage: "provably-fair casino originals: dice, limbo, roulette, mines, dice for two seats",
 		Description: "Without a command, every role runs in one process: REST on 127.0.0.1:8080, gRPC on\n" +
 			"127.0.0.1:9090, an embedded store that keeps nothing, and play money for each new player.\n" +
 			"Each flag has an environment variable; a flag wins over it.",

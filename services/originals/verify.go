@@ -26,9 +26,11 @@ const (
 func verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "verify",
-		Usage: "check a bet, or the whole evidence of a seed pair, offline",
+		Usage: "check a bet, or the whole evidence of a seed pair or a duel, offline",
 		Description: "A whole seed pair, from the file that GET /v1/seed-pairs/{id}/evidence gives:\n" +
 			"   originals verify --evidence evidence.json --commitment HEX --last-nonce 41\n" +
+			"A duel that has ended, from the file that GET /v1/duels/{id} gives:\n" +
+			"   originals verify --evidence duel.json --commitment HEX\n" +
 			"One round:\n" +
 			"   originals verify --server-seed HEX --client-seed TEXT --nonce 3 --commitment HEX \\\n" +
 			"      --game dice --target 5050 --direction over --stake 100 --claimed roll=7391 --claimed payout=202\n" +
@@ -46,7 +48,7 @@ func verifyCommand() *cli.Command {
 			return cli.Exit(err, exitUnusable)
 		},
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "evidence", Usage: "`FILE` of a whole seed pair, - for standard input; such as evidence.json"},
+			&cli.StringFlag{Name: "evidence", Usage: "`FILE` of a whole seed pair or of a duel, - for standard input; such as evidence.json"},
 			&cli.StringFlag{Name: "last-nonce", Usage: "with --evidence: the greatest nonce `N` that you have seen, such as 41; the file must reach it"},
 			&cli.StringFlag{Name: "commitment", Usage: "the commitment `HEX` that you kept, 64 lower-case hex digits"},
 			&cli.BoolFlag{Name: "json", Usage: "print the report as one JSON object"},
