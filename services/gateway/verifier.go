@@ -62,7 +62,7 @@ func derive(r *originalsv1.VerifyRequest) (rng.Commitment, rng.Signature, error)
 		return rng.Commitment{}, rng.Signature{}, reason.Field(name, problem)
 	}
 	if r.GetScheme() != rng.Scheme {
-		return refused("scheme", "must be "+rng.Scheme)
+		return refused("scheme", "must be "+rng.Scheme+"; a bet of another house stands in foreign")
 	}
 	serverSeed, err := rng.ParseServerSeed(r.GetServerSeed())
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openoriginals/originals/internal/testenv"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
@@ -253,6 +254,10 @@ func TestTheGreetingCanBePasted(t *testing.T) {
 	p := testenv.Serve(t, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
 	p.AwaitReady(p.URL())
 	greeting := p.Stdout()
+	// What the process has written may still be on its way through the pipe.
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(greeting, "Or watch") && time.Now().Before(end); greeting = p.Stdout() {
+		time.Sleep(5 * time.Millisecond)
+	}
 	for _, words := range []string{"embedded store is for trying out: it keeps nothing", "gRPC, the same services", "player bob"} {
 		if !strings.Contains(greeting, words) {
 			t.Errorf("the greeting does not say %q:\n%s", words, greeting)
