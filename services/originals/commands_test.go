@@ -205,6 +205,8 @@ func TestSealKeyThatOthersCanReadIsToldOf(t *testing.T) {
 		}
 		p := testenv.Serve(t, "--seal-key-file", file, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
 		p.AwaitReady(p.URL())
+		p.Terminate()
+		p.Wait() // all that it said has arrived
 		const words = "can read the seal key"
 		if strings.Contains(p.Stdout(), words) != told || strings.Contains(p.Stderr(), words) != told {
 			t.Errorf("mode %o: said %s%s", mode, p.Stdout(), p.Stderr())
