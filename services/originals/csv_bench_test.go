@@ -35,9 +35,9 @@ func historyText(rows int) string {
 	return text.String()
 }
 
-// BenchmarkHistory checks a history on every core and compares it with the bare hashes that it cannot do without: a new
-// HMAC for each bet, on as many cores, with nothing around it. share-of-bare has to be 0.8 at least; share-of-keyed is
-// against HMACs that go on with one key.
+// BenchmarkHistory checks a history on every core and compares it with the bare hashes that it cannot do without, on as
+// many cores, with nothing around them. The floor is share-of-keyed, against HMACs that go on with one key: the aim is
+// 0.8, and it is not reached yet. share-of-fresh is against a new HMAC for each bet, which our own code avoids.
 func BenchmarkHistory(b *testing.B) {
 	const rows = 400_000
 	text := historyText(rows)
@@ -54,7 +54,7 @@ func BenchmarkHistory(b *testing.B) {
 	}
 	mine := float64(b.N*rows) / took.Seconds()
 	b.ReportMetric(mine, "rows/s")
-	b.ReportMetric(mine/bareRate(rows, false), "share-of-bare")
+	b.ReportMetric(mine/bareRate(rows, false), "share-of-fresh")
 	b.ReportMetric(mine/bareRate(rows, true), "share-of-keyed")
 }
 
