@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/grpc/metadata"
+
 	"github.com/openoriginals/originals/internal/reason"
 )
 
@@ -19,6 +21,7 @@ const (
 	SupportOnly                      // a support token
 	PeerOnly                         // a game service that carries a player's token
 	PlayerOrWallet                   // a player's token or a wallet's
+	PublicOrPlayer                   // anyone; a player's token, when there is one, is checked and names him
 )
 
 // Policy maps full method names to who may call them. A method that is not
@@ -57,6 +60,34 @@ var Methods = Policy{
 	"/originals.v1.DuelService/GetDuel":    PlayerOrWallet,
 	"/originals.v1.DuelService/WatchDuel":  Public,
 
+	"/originals.v1.SettlementService/CreateTransfer":         WalletOnly,
+	"/originals.v1.SettlementService/GetTransfer":            WalletOnly,
+	"/originals.v1.SettlementService/CancelTransfer":         WalletOnly,
+	"/originals.v1.SettlementService/ListPlayerBalances":     WalletOnly,
+	"/originals.v1.SettlementService/ListSettlements":        WalletOnly,
+	"/originals.v1.SettlementService/GetSettlement":          WalletOnly,
+	"/originals.v1.SettlementService/StreamSettlements":      WalletOnly,
+	"/originals.v1.SettlementService/ClaimSettlements":       WalletOnly,
+	"/originals.v1.SettlementService/AcknowledgeSettlements": WalletOnly,
+	"/originals.v1.SettlementService/ReleaseSettlements":     WalletOnly,
+	"/originals.v1.SettlementService/ExtendClaim":            WalletOnly,
+	"/originals.v1.SettlementService/ListRejected":           WalletOnly,
+	"/originals.v1.SettlementService/RequeueSettlement":      WalletOnly,
+	"/originals.v1.SettlementService/GetDigest":              WalletOnly,
+
+	"/originals.v1.SupportService/GetPlayer":        SupportOnly,
+	"/originals.v1.SupportService/GetRoundTimeline": SupportOnly,
+	"/originals.v1.SupportService/RevealSeedPair":   SupportOnly,
+	"/originals.v1.SupportService/ListAuditLog":     SupportOnly,
+
+	"/originals.v1.CrashService/GetTable":        PublicOrPlayer,
+	"/originals.v1.CrashService/PlaceBet":        PlayerOnly,
+	"/originals.v1.CrashService/CancelBet":       PlayerOnly,
+	"/originals.v1.CrashService/CashOut":         PlayerOnly,
+	"/originals.v1.CrashService/Watch":           Public,
+	"/originals.v1.CrashService/GetCrashRound":   PublicOrPlayer,
+	"/originals.v1.CrashService/ListCrashRounds": PublicOrPlayer,
+
 	"/originals.v1.VerifierService/Verify": Public,
 
 	"/originals.vault.v1.VaultService/Draw":    PeerOnly,
@@ -80,7 +111,7 @@ func (p Policy) authorize(ctx context.Context, v *Verifier, method string) (cont
 	if access == 0 {
 		return nil, reason.New(reason.RoleRequired, "no role may call this method")
 	}
-	if access == Public {
+	if access == Public || access == PublicOrPlayer && !hasToken(ctx) {
 		return ctx, nil
 	}
 	if access == PeerOnly && !isGame(PeerRoles(ctx)) {
@@ -100,9 +131,13 @@ func (p Policy) authorize(ctx context.Context, v *Verifier, method string) (cont
 	return NewContext(ctx, id), nil
 }
 
+func hasToken(ctx context.Context) bool {
+	return len(metadata.ValueFromIncomingContext(ctx, authorizationKey)) > 0
+}
+
 func (a Access) roles() []Role {
 	switch a {
-	case PlayerOnly, PeerOnly:
+	case PlayerOnly, PeerOnly, PublicOrPlayer:
 		return []Role{Player}
 	case WalletOnly:
 		return []Role{Wallet}

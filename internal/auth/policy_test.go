@@ -59,7 +59,7 @@ func TestEveryRegisteredMethodHasAPolicy(t *testing.T) {
 	if len(known) < 20 {
 		t.Errorf("%d methods registered", len(known))
 	}
-	public := []string{"/originals.v1.RoundService/ListGames", "/originals.v1.VerifierService/Verify", "/originals.v1.DuelService/WatchDuel"}
+	public := []string{"/originals.v1.RoundService/ListGames", "/originals.v1.VerifierService/Verify", "/originals.v1.DuelService/WatchDuel", "/originals.v1.CrashService/Watch"}
 	for method, access := range Methods {
 		if access == Public && strings.HasPrefix(method, "/originals.") && !slices.Contains(public, method) {
 			t.Errorf("%s is public", method)
@@ -105,7 +105,7 @@ func withHeaders(ctx context.Context, values ...string) context.Context {
 
 func TestRolesAreKeptApart(t *testing.T) {
 	c := newCaller(t)
-	policy := Policy{"/p": PlayerOnly, "/w": WalletOnly, "/s": SupportOnly, "/open": Public, "/pw": PlayerOrWallet}
+	policy := Policy{"/p": PlayerOnly, "/w": WalletOnly, "/s": SupportOnly, "/open": Public, "/pw": PlayerOrWallet, "/pp": PublicOrPlayer}
 	roles := map[string]Role{"/p": Player, "/w": Wallet, "/s": Support}
 	for method, wanted := range roles {
 		for _, role := range roles {
@@ -129,6 +129,18 @@ func TestRolesAreKeptApart(t *testing.T) {
 	}
 	if _, _, err := c.call(t.Context(), policy, "/pw"); reason.Of(err) != reason.TokenInvalid {
 		t.Errorf("/pw without a token: %v", err)
+	}
+	if _, identified, err := c.call(t.Context(), policy, "/pp"); err != nil || identified {
+		t.Errorf("/pp without a token: identified %v, %v", identified, err)
+	}
+	if id, identified, err := c.call(withHeaders(t.Context(), "Bearer "+c.token(t, Player)), policy, "/pp"); err != nil || !identified || id.Role != Player {
+		t.Errorf("/pp as a player: %+v, %v", id, err)
+	}
+	if _, _, err := c.call(withHeaders(t.Context(), "Bearer rubbish"), policy, "/pp"); reason.Of(err) != reason.TokenInvalid {
+		t.Errorf("/pp with a bad token: %v", err)
+	}
+	if _, _, err := c.call(withHeaders(t.Context(), "Bearer "+c.token(t, Wallet)), policy, "/pp"); reason.Of(err) != reason.RoleRequired {
+		t.Errorf("/pp as a wallet: %v", err)
 	}
 	if _, identified, err := c.call(withHeaders(t.Context(), "Bearer rubbish"), policy, "/open"); err != nil || identified {
 		t.Errorf("public: identified %v, %v", identified, err)

@@ -73,7 +73,8 @@ func TestEveryRouteIsThere(t *testing.T) {
 		"/openapi.json":                        "get",
 		"/evidence.schema.json":                "get",
 	}
-	camel := strings.NewReplacer("{seed_pair_id}", "{seedPairId}", "{round_id}", "{roundId}", "{duel_id}", "{duelId}")
+	camel := strings.NewReplacer("{seed_pair_id}", "{seedPairId}", "{round_id}", "{roundId}", "{duel_id}", "{duelId}", "{bet_id}", "{betId}",
+		"{transfer_id}", "{transferId}", "{settlement_id}", "{settlementId}", "{player_id}", "{playerId}")
 	for _, r := range routes {
 		want[camel.Replace(r[2])] = r[1]
 	}

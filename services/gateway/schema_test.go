@@ -190,7 +190,7 @@ func TestSchemaNamesTheFieldsOfTheContract(t *testing.T) {
 		properties := s.defs[name].(map[string]any)["properties"].(map[string]any)
 		count := 0
 		for _, field := range fieldsOf(m) {
-			if field == "balance" {
+			if field == "balance" || field == "crash" { // in no evidence of a seed pair
 				continue
 			}
 			count++

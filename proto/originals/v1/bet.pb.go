@@ -30,6 +30,7 @@ const (
 	Game_LIMBO            Game = 2
 	Game_ROULETTE         Game = 3
 	Game_MINES            Game = 4
+	Game_CRASH            Game = 5
 )
 
 // Enum value maps for Game.
@@ -40,6 +41,7 @@ var (
 		2: "LIMBO",
 		3: "ROULETTE",
 		4: "MINES",
+		5: "CRASH",
 	}
 	Game_value = map[string]int32{
 		"GAME_UNSPECIFIED": 0,
@@ -47,6 +49,7 @@ var (
 		"LIMBO":            2,
 		"ROULETTE":         3,
 		"MINES":            4,
+		"CRASH":            5,
 	}
 )
 
@@ -762,6 +765,87 @@ func (x *MinesParameters) GetPicks() []uint32 {
 	return nil
 }
 
+// Crash is a bet on a crash table and its outcome.
+type Crash struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Table string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
+	// The table's round.
+	Number int64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	// Hundredths, 101 to 1000000: where it cashes out by itself.
+	AutoCashOutE2 int64 `protobuf:"varint,3,opt,name=auto_cash_out_e2,json=autoCashOutE2,proto3" json:"auto_cash_out_e2,omitempty"`
+	// Hundredths at which it was cashed out; 0 when it was not.
+	CashOutE2 int64 `protobuf:"varint,4,opt,name=cash_out_e2,json=cashOutE2,proto3" json:"cash_out_e2,omitempty"`
+	// Hundredths; absent until the round has crashed.
+	CrashE2       *int64 `protobuf:"varint,5,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Crash) Reset() {
+	*x = Crash{}
+	mi := &file_originals_v1_bet_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Crash) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Crash) ProtoMessage() {}
+
+func (x *Crash) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_bet_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Crash.ProtoReflect.Descriptor instead.
+func (*Crash) Descriptor() ([]byte, []int) {
+	return file_originals_v1_bet_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Crash) GetTable() string {
+	if x != nil {
+		return x.Table
+	}
+	return ""
+}
+
+func (x *Crash) GetNumber() int64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Crash) GetAutoCashOutE2() int64 {
+	if x != nil {
+		return x.AutoCashOutE2
+	}
+	return 0
+}
+
+func (x *Crash) GetCashOutE2() int64 {
+	if x != nil {
+		return x.CashOutE2
+	}
+	return 0
+}
+
+func (x *Crash) GetCrashE2() int64 {
+	if x != nil && x.CrashE2 != nil {
+		return *x.CrashE2
+	}
+	return 0
+}
+
 var File_originals_v1_bet_proto protoreflect.FileDescriptor
 
 const file_originals_v1_bet_proto_rawDesc = "" +
@@ -833,13 +917,21 @@ const file_originals_v1_bet_proto_rawDesc = "" +
 	"\x0fMinesParameters\x12\x1d\n" +
 	"\n" +
 	"mine_count\x18\x01 \x01(\rR\tmineCount\x12\x14\n" +
-	"\x05picks\x18\x02 \x03(\rR\x05picks*J\n" +
+	"\x05picks\x18\x02 \x03(\rR\x05picks\"\xab\x01\n" +
+	"\x05Crash\x12\x14\n" +
+	"\x05table\x18\x01 \x01(\tR\x05table\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x03R\x06number\x12'\n" +
+	"\x10auto_cash_out_e2\x18\x03 \x01(\x03R\rautoCashOutE2\x12\x1e\n" +
+	"\vcash_out_e2\x18\x04 \x01(\x03R\tcashOutE2\x12\x1e\n" +
+	"\bcrash_e2\x18\x05 \x01(\x03H\x00R\acrashE2\x88\x01\x01B\v\n" +
+	"\t_crash_e2*U\n" +
 	"\x04Game\x12\x14\n" +
 	"\x10GAME_UNSPECIFIED\x10\x00\x12\b\n" +
 	"\x04DICE\x10\x01\x12\t\n" +
 	"\x05LIMBO\x10\x02\x12\f\n" +
 	"\bROULETTE\x10\x03\x12\t\n" +
-	"\x05MINES\x10\x04BCZAgithub.com/openoriginals/originals/proto/originals/v1;originalsv1b\x06proto3"
+	"\x05MINES\x10\x04\x12\t\n" +
+	"\x05CRASH\x10\x05BCZAgithub.com/openoriginals/originals/proto/originals/v1;originalsv1b\x06proto3"
 
 var (
 	file_originals_v1_bet_proto_rawDescOnce sync.Once
@@ -854,7 +946,7 @@ func file_originals_v1_bet_proto_rawDescGZIP() []byte {
 }
 
 var file_originals_v1_bet_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_originals_v1_bet_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_originals_v1_bet_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_originals_v1_bet_proto_goTypes = []any{
 	(Game)(0),                  // 0: originals.v1.Game
 	(Dice_Direction)(0),        // 1: originals.v1.Dice.Direction
@@ -868,6 +960,7 @@ var file_originals_v1_bet_proto_goTypes = []any{
 	(*LimboParameters)(nil),    // 9: originals.v1.LimboParameters
 	(*RouletteParameters)(nil), // 10: originals.v1.RouletteParameters
 	(*MinesParameters)(nil),    // 11: originals.v1.MinesParameters
+	(*Crash)(nil),              // 12: originals.v1.Crash
 }
 var file_originals_v1_bet_proto_depIdxs = []int32{
 	1, // 0: originals.v1.Dice.direction:type_name -> originals.v1.Dice.Direction
@@ -890,13 +983,14 @@ func file_originals_v1_bet_proto_init() {
 	file_originals_v1_bet_proto_msgTypes[0].OneofWrappers = []any{}
 	file_originals_v1_bet_proto_msgTypes[1].OneofWrappers = []any{}
 	file_originals_v1_bet_proto_msgTypes[3].OneofWrappers = []any{}
+	file_originals_v1_bet_proto_msgTypes[9].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_originals_v1_bet_proto_rawDesc), len(file_originals_v1_bet_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   9,
+			NumMessages:   10,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -104,10 +104,12 @@ type Round struct {
 	// bets, picks and cash-outs only.
 	Balance *Money `protobuf:"bytes,15,opt,name=balance,proto3" json:"balance,omitempty"`
 	// Exactly one is present, that of the game.
-	Dice          *Dice     `protobuf:"bytes,20,opt,name=dice,proto3" json:"dice,omitempty"`
-	Limbo         *Limbo    `protobuf:"bytes,21,opt,name=limbo,proto3" json:"limbo,omitempty"`
-	Roulette      *Roulette `protobuf:"bytes,22,opt,name=roulette,proto3" json:"roulette,omitempty"`
-	Mines         *Mines    `protobuf:"bytes,23,opt,name=mines,proto3" json:"mines,omitempty"`
+	Dice     *Dice     `protobuf:"bytes,20,opt,name=dice,proto3" json:"dice,omitempty"`
+	Limbo    *Limbo    `protobuf:"bytes,21,opt,name=limbo,proto3" json:"limbo,omitempty"`
+	Roulette *Roulette `protobuf:"bytes,22,opt,name=roulette,proto3" json:"roulette,omitempty"`
+	Mines    *Mines    `protobuf:"bytes,23,opt,name=mines,proto3" json:"mines,omitempty"`
+	// A crash round has no seed pair: those fields are empty, and the nonce 0.
+	Crash         *Crash `protobuf:"bytes,24,opt,name=crash,proto3" json:"crash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -271,6 +273,13 @@ func (x *Round) GetRoulette() *Roulette {
 func (x *Round) GetMines() *Mines {
 	if x != nil {
 		return x.Mines
+	}
+	return nil
+}
+
+func (x *Round) GetCrash() *Crash {
+	if x != nil {
+		return x.Crash
 	}
 	return nil
 }
@@ -918,7 +927,7 @@ var File_originals_v1_round_proto protoreflect.FileDescriptor
 
 const file_originals_v1_round_proto_rawDesc = "" +
 	"\n" +
-	"\x18originals/v1/round.proto\x12\foriginals.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16originals/v1/bet.proto\x1a\x18originals/v1/money.proto\"\xbc\x06\n" +
+	"\x18originals/v1/round.proto\x12\foriginals.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x16originals/v1/bet.proto\x1a\x18originals/v1/money.proto\"\xe7\x06\n" +
 	"\x05Round\x12\x19\n" +
 	"\bround_id\x18\x01 \x01(\tR\aroundId\x12\x15\n" +
 	"\x06bet_id\x18\x02 \x01(\tR\x05betId\x12&\n" +
@@ -945,7 +954,8 @@ const file_originals_v1_round_proto_rawDesc = "" +
 	"\x04dice\x18\x14 \x01(\v2\x12.originals.v1.DiceR\x04dice\x12)\n" +
 	"\x05limbo\x18\x15 \x01(\v2\x13.originals.v1.LimboR\x05limbo\x122\n" +
 	"\broulette\x18\x16 \x01(\v2\x16.originals.v1.RouletteR\broulette\x12)\n" +
-	"\x05mines\x18\x17 \x01(\v2\x13.originals.v1.MinesR\x05mines\"?\n" +
+	"\x05mines\x18\x17 \x01(\v2\x13.originals.v1.MinesR\x05mines\x12)\n" +
+	"\x05crash\x18\x18 \x01(\v2\x13.originals.v1.CrashR\x05crash\"?\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\b\n" +
 	"\x04OPEN\x10\x01\x12\v\n" +
@@ -1038,6 +1048,7 @@ var file_originals_v1_round_proto_goTypes = []any{
 	(*Limbo)(nil),                 // 17: originals.v1.Limbo
 	(*Roulette)(nil),              // 18: originals.v1.Roulette
 	(*Mines)(nil),                 // 19: originals.v1.Mines
+	(*Crash)(nil),                 // 20: originals.v1.Crash
 }
 var file_originals_v1_round_proto_depIdxs = []int32{
 	13, // 0: originals.v1.Round.game:type_name -> originals.v1.Game
@@ -1051,28 +1062,29 @@ var file_originals_v1_round_proto_depIdxs = []int32{
 	17, // 8: originals.v1.Round.limbo:type_name -> originals.v1.Limbo
 	18, // 9: originals.v1.Round.roulette:type_name -> originals.v1.Roulette
 	19, // 10: originals.v1.Round.mines:type_name -> originals.v1.Mines
-	13, // 11: originals.v1.ListRoundsRequest.game:type_name -> originals.v1.Game
-	0,  // 12: originals.v1.ListRoundsRequest.state:type_name -> originals.v1.Round.State
-	1,  // 13: originals.v1.ListRoundsResponse.rounds:type_name -> originals.v1.Round
-	14, // 14: originals.v1.ListBalancesResponse.balances:type_name -> originals.v1.Money
-	9,  // 15: originals.v1.ListGamesResponse.games:type_name -> originals.v1.GameInfo
-	13, // 16: originals.v1.GameInfo.game:type_name -> originals.v1.Game
-	10, // 17: originals.v1.GameInfo.limits:type_name -> originals.v1.GameLimits
-	11, // 18: originals.v1.GameInfo.paytable:type_name -> originals.v1.Paytable
-	12, // 19: originals.v1.Paytable.rows:type_name -> originals.v1.Paytable.Row
-	2,  // 20: originals.v1.RoundService.GetRound:input_type -> originals.v1.GetRoundRequest
-	3,  // 21: originals.v1.RoundService.ListRounds:input_type -> originals.v1.ListRoundsRequest
-	5,  // 22: originals.v1.RoundService.ListBalances:input_type -> originals.v1.ListBalancesRequest
-	7,  // 23: originals.v1.RoundService.ListGames:input_type -> originals.v1.ListGamesRequest
-	1,  // 24: originals.v1.RoundService.GetRound:output_type -> originals.v1.Round
-	4,  // 25: originals.v1.RoundService.ListRounds:output_type -> originals.v1.ListRoundsResponse
-	6,  // 26: originals.v1.RoundService.ListBalances:output_type -> originals.v1.ListBalancesResponse
-	8,  // 27: originals.v1.RoundService.ListGames:output_type -> originals.v1.ListGamesResponse
-	24, // [24:28] is the sub-list for method output_type
-	20, // [20:24] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	20, // 11: originals.v1.Round.crash:type_name -> originals.v1.Crash
+	13, // 12: originals.v1.ListRoundsRequest.game:type_name -> originals.v1.Game
+	0,  // 13: originals.v1.ListRoundsRequest.state:type_name -> originals.v1.Round.State
+	1,  // 14: originals.v1.ListRoundsResponse.rounds:type_name -> originals.v1.Round
+	14, // 15: originals.v1.ListBalancesResponse.balances:type_name -> originals.v1.Money
+	9,  // 16: originals.v1.ListGamesResponse.games:type_name -> originals.v1.GameInfo
+	13, // 17: originals.v1.GameInfo.game:type_name -> originals.v1.Game
+	10, // 18: originals.v1.GameInfo.limits:type_name -> originals.v1.GameLimits
+	11, // 19: originals.v1.GameInfo.paytable:type_name -> originals.v1.Paytable
+	12, // 20: originals.v1.Paytable.rows:type_name -> originals.v1.Paytable.Row
+	2,  // 21: originals.v1.RoundService.GetRound:input_type -> originals.v1.GetRoundRequest
+	3,  // 22: originals.v1.RoundService.ListRounds:input_type -> originals.v1.ListRoundsRequest
+	5,  // 23: originals.v1.RoundService.ListBalances:input_type -> originals.v1.ListBalancesRequest
+	7,  // 24: originals.v1.RoundService.ListGames:input_type -> originals.v1.ListGamesRequest
+	1,  // 25: originals.v1.RoundService.GetRound:output_type -> originals.v1.Round
+	4,  // 26: originals.v1.RoundService.ListRounds:output_type -> originals.v1.ListRoundsResponse
+	6,  // 27: originals.v1.RoundService.ListBalances:output_type -> originals.v1.ListBalancesResponse
+	8,  // 28: originals.v1.RoundService.ListGames:output_type -> originals.v1.ListGamesResponse
+	25, // [25:29] is the sub-list for method output_type
+	21, // [21:25] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_originals_v1_round_proto_init() }
