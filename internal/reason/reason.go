@@ -58,6 +58,11 @@ const (
 	CommitNotTaken     Reason = "COMMIT_NOT_TAKEN"
 	PlyOutOfOrder      Reason = "PLY_OUT_OF_ORDER"
 	DuelEnded          Reason = "DUEL_ENDED"
+	TransferNotFound   Reason = "TRANSFER_NOT_FOUND"
+	SettlementNotFound Reason = "SETTLEMENT_NOT_FOUND"
+	TransferIDReused   Reason = "TRANSFER_ID_REUSED"
+	TransferCancelled  Reason = "TRANSFER_CANCELLED"
+	ClaimIDReused      Reason = "CLAIM_ID_REUSED"
 	InProgress         Reason = "IN_PROGRESS"
 	RateLimited        Reason = "RATE_LIMITED"
 	StoreUnavailable   Reason = "STORE_UNAVAILABLE"
@@ -108,6 +113,11 @@ var meanings = map[Reason]meaning{
 	CommitNotTaken:     {codes.FailedPrecondition, true},
 	PlyOutOfOrder:      {codes.FailedPrecondition, true},
 	DuelEnded:          {codes.FailedPrecondition, true},
+	TransferNotFound:   {codes.NotFound, true},
+	SettlementNotFound: {codes.NotFound, true},
+	TransferIDReused:   {codes.AlreadyExists, true},
+	TransferCancelled:  {codes.FailedPrecondition, true},
+	ClaimIDReused:      {codes.AlreadyExists, true},
 	InProgress:         {codes.Aborted, true},
 	RateLimited:        {codes.ResourceExhausted, true},
 	StoreUnavailable:   {codes.Unavailable, false},
@@ -126,7 +136,7 @@ func (r Reason) Code() codes.Code {
 }
 
 // Known reports whether a call refused with r surely had no effect. When it is
-// false, ask GetRound, or repeat the call with the same id.
+// false, ask GetRound or GetTransfer, or repeat the call with the same id.
 func (r Reason) Known() bool { return meanings[r].known }
 
 // All returns every reason of the contract, in no order.

@@ -14,8 +14,9 @@ import (
 	"github.com/openoriginals/originals/internal/auth"
 )
 
-// MaxMessageBytes is the largest request, over TCP as in process.
-const MaxMessageBytes = 64 << 10
+// MaxMessageBytes is the largest request, over TCP as in process: room for 500
+// acknowledgements.
+const MaxMessageBytes = 256 << 10
 
 // Local serves calls within the process: what is registered on it is reached
 // through it. A call runs the interceptors, and comes out as it would over

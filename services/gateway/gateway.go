@@ -24,7 +24,7 @@ import (
 
 // Bounds where Options leaves them out.
 const (
-	DefaultMaxBody = 64 << 10         // bytes of a request body
+	DefaultMaxBody = 256 << 10        // bytes of a request body: room for 500 acknowledgements
 	DefaultTimeout = 10 * time.Second // of one call to a service
 )
 
