@@ -18,11 +18,22 @@ import (
 )
 
 // BetID accepts 1 to 40 of [A-Za-z0-9_-].
-func BetID(id string) error {
+func BetID(id string) error { return CallerID("betId", id) }
+
+// CallerID accepts the form of ids that callers make, 1 to 40 of [A-Za-z0-9_-].
+func CallerID(field, id string) error {
 	if !consistsOf(id, 40, func(c byte) bool {
 		return lower(c) || digit(c) || 'A' <= c && c <= 'Z' || c == '_' || c == '-'
 	}) {
-		return reason.Field("betId", "must be 1 to 40 characters of A-Z a-z 0-9 _ -")
+		return reason.Field(field, "must be 1 to 40 characters of A-Z a-z 0-9 _ -")
+	}
+	return nil
+}
+
+// PlayerID accepts the form of player ids, 1 to 128 visible ASCII characters.
+func PlayerID(field, id string) error {
+	if !consistsOf(id, 128, func(c byte) bool { return 0x21 <= c && c <= 0x7E }) {
+		return reason.Field(field, "must be 1 to 128 visible ASCII characters")
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/rng"
 	"github.com/openoriginals/originals/internal/seal"
+	"github.com/openoriginals/originals/internal/wire"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -120,8 +121,8 @@ func creation(ctx context.Context, req *originalsv1.CreateDuelRequest) (c duelst
 		return c, reason.Field("requestId", "must be 1 to 40 of A-Z a-z 0-9 _ -")
 	}
 	for _, p := range []struct{ field, id string }{{"white", c.White}, {"black", c.Black}} {
-		if !isPlayerID(p.id) {
-			return c, reason.Field(p.field, "must be 1 to 128 visible ASCII characters")
+		if err := wire.PlayerID(p.field, p.id); err != nil {
+			return c, err
 		}
 	}
 	if c.White == c.Black {
@@ -152,18 +153,6 @@ func seconds(field string, given *uint32, low, otherwise, high time.Duration) (t
 		return 0, reason.Field(field, "must be "+strconv.Itoa(int(low/time.Second))+" to "+strconv.Itoa(int(high/time.Second)))
 	}
 	return d, nil
-}
-
-func isPlayerID(id string) bool {
-	if len(id) < 1 || len(id) > 128 {
-		return false
-	}
-	for i := range len(id) {
-		if id[i] < 0x21 || id[i] > 0x7E {
-			return false
-		}
-	}
-	return true
 }
 
 // CommitSeat takes the hash of a seat's client seed.

@@ -196,11 +196,11 @@ func (s *Service) ListSeedPairs(ctx context.Context, req *originalsv1.ListSeedPa
 	if err != nil {
 		return nil, err
 	}
-	size, err := pageSize(req.PageSize)
+	size, err := wire.PageSize(req.PageSize)
 	if err != nil {
 		return nil, err
 	}
-	filter := filterOf("pairs", p.String())
+	filter := wire.ListFilter("pairs", p.String())
 	from, err := readPairToken(filter, p, req.GetPageToken())
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func (s *Service) ListSeedPairs(ctx context.Context, req *originalsv1.ListSeedPa
 	}
 	res := &originalsv1.ListSeedPairsResponse{}
 	if len(pairs) > size {
-		res.NextPageToken = pageToken(filter, string(pairs[size].ID))
+		res.NextPageToken = wire.PageToken(filter, string(pairs[size].ID))
 		pairs = pairs[:size]
 	}
 	for _, pair := range pairs {
@@ -263,11 +263,11 @@ func (s *Service) GetEvidence(ctx context.Context, req *originalsv1.GetEvidenceR
 	if err != nil {
 		return nil, err
 	}
-	size, err := pageSize(req.PageSize)
+	size, err := wire.PageSize(req.PageSize)
 	if err != nil {
 		return nil, err
 	}
-	filter := filterOf("evidence", pair.Player.String(), string(pair.ID))
+	filter := wire.ListFilter("evidence", pair.Player.String(), string(pair.ID))
 	first, err := readNonceToken(filter, req.GetPageToken())
 	if err != nil {
 		return nil, err
@@ -288,7 +288,7 @@ func (s *Service) GetEvidence(ctx context.Context, req *originalsv1.GetEvidenceR
 		return nil, err
 	}
 	if next := uint64(first) + uint64(size); next < uint64(pair.Nonce) {
-		res.NextPageToken = pageToken(filter, nonceText(uint32(next)))
+		res.NextPageToken = wire.PageToken(filter, nonceText(uint32(next)))
 	}
 	return res, nil
 }

@@ -104,7 +104,7 @@ func (s *Service) ListRounds(ctx context.Context, req *originalsv1.ListRoundsReq
 	if err != nil {
 		return nil, err
 	}
-	position, err := readToken(filter, req.GetPageToken())
+	position, err := wire.ReadPageToken(filter, req.GetPageToken())
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (s *Service) ListRounds(ctx context.Context, req *originalsv1.ListRoundsReq
 	}
 	res := &originalsv1.ListRoundsResponse{Rounds: l.rounds}
 	if l.next != "" {
-		res.NextPageToken = pageToken(filter, l.next)
+		res.NextPageToken = wire.PageToken(filter, l.next)
 	}
 	return res, nil
 }
@@ -124,7 +124,7 @@ func (s *Service) newLister(ctx context.Context, req *originalsv1.ListRoundsRequ
 		return nil, "", err
 	}
 	l := &lister{s: s, player: p, game: req.GetGame(), state: req.GetState()}
-	if l.size, err = pageSize(req.PageSize); err != nil {
+	if l.size, err = wire.PageSize(req.PageSize); err != nil {
 		return nil, "", err
 	}
 	if _, ok := originalsv1.Game_name[int32(l.game)]; !ok {
@@ -140,7 +140,7 @@ func (s *Service) newLister(ctx context.Context, req *originalsv1.ListRoundsRequ
 		}
 		l.pair = pair.ID
 	}
-	return l, filterOf("rounds", p.String(), l.game.String(), l.state.String(), string(l.pair)), nil
+	return l, wire.ListFilter("rounds", p.String(), l.game.String(), l.state.String(), string(l.pair)), nil
 }
 
 // walk goes on from a position: the id of the next round to look at.
@@ -178,7 +178,7 @@ func (l *lister) start(position string) (ledger.PairID, *uint32, error) {
 	}
 	id, err := ledger.ParseRoundID(position)
 	if err != nil || id.Pair.Partition() != l.player.Partition() || (l.pair != "" && l.pair != id.Pair) {
-		return "", nil, errPageToken
+		return "", nil, wire.ErrPageToken
 	}
 	return id.Pair, &id.Nonce, nil
 }
