@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/openoriginals/originals/internal/game"
+	"github.com/openoriginals/originals/internal/game/crash"
 	"github.com/openoriginals/originals/internal/game/dice"
 	"github.com/openoriginals/originals/internal/game/limbo"
 	"github.com/openoriginals/originals/internal/game/mines"
@@ -22,15 +24,16 @@ import (
 // stored rounds; they never change.
 type Game uint8
 
-// The games that are played with a seed pair.
+// The games. All but Crash are played with a seed pair.
 const (
 	Dice Game = iota + 1
 	Limbo
 	Roulette
 	Mines
+	Crash
 )
 
-// Games lists every game.
+// Games lists every game that is played with a seed pair.
 var Games = []Game{Dice, Limbo, Roulette, Mines}
 
 // String returns the name in lower case, as metrics and logs show it.
@@ -44,6 +47,8 @@ func (g Game) String() string {
 		return "roulette"
 	case Mines:
 		return "mines"
+	case Crash:
+		return "crash"
 	}
 	return fmt.Sprintf("game-%d", uint8(g))
 }
@@ -56,7 +61,29 @@ type Bet struct {
 	Limbo     limbo.Bet
 	Roulette  roulette.Bet
 	MineCount uint8 // mines: 1..24
+	Crash     CrashBet
 }
+
+// CrashBet is a bet on one round of a crash table.
+type CrashBet struct {
+	crash.Bet        // the target at which it is cashed out by itself
+	Number    uint32 // of the table's round, from 1
+	CashOutE2 uint32 // hundredths at which it was cashed out, 101 to the target; 0 when it was not
+}
+
+// Validate returns a *game.FieldError that names the first bad field.
+func (b CrashBet) Validate() error {
+	if err := b.Bet.Validate(); err != nil {
+		return err
+	}
+	if b.CashOutE2 != 0 && (b.CashOutE2 < crash.MinTargetE2 || b.CashOutE2 > b.TargetE2) {
+		return &game.FieldError{Field: "cashOutE2", Problem: "must be 101 to the target"}
+	}
+	return nil
+}
+
+// Paid returns what a cash-out pays in 1/10000; 0 when there was none.
+func (b CrashBet) Paid() money.Multiplier { return money.Multiplier(b.CashOutE2) * 100 }
 
 // ErrGame says that a bet is of no known game.
 var ErrGame = errors.New("bet: unknown game")
@@ -72,6 +99,8 @@ func (b Bet) Validate() error {
 		return b.Roulette.Validate()
 	case Mines:
 		return mines.ValidateMineCount(uint32(b.MineCount))
+	case Crash:
+		return b.Crash.Validate()
 	}
 	return ErrGame
 }
@@ -135,6 +164,8 @@ func (b Bet) checkWin(stake money.Units) error {
 		return tooSmallUnless(b.Limbo.CanWin(stake))
 	case Mines:
 		return tooSmallUnless(mines.CanWin(b.MineCount, stake))
+	case Crash:
+		return tooSmallUnless(b.Crash.CanWin(stake))
 	case Roulette:
 		if !b.Roulette.CanWin() {
 			return ErrNoWinPossible
@@ -161,6 +192,8 @@ func (b Bet) WorstCase(stake money.Units, maxPicks uint8) (money.Units, error) {
 		return money.Payout(stake, b.Limbo.Multiplier())
 	case Mines:
 		return money.Payout(stake, mines.Multiplier(b.MineCount, maxPicks))
+	case Crash:
+		return money.Payout(stake, b.Crash.Multiplier())
 	case Roulette:
 		worst := b.Roulette.WorstCase()
 		if worst > money.MaxUnits {
@@ -172,7 +205,7 @@ func (b Bet) WorstCase(stake money.Units, maxPicks uint8) (money.Units, error) {
 }
 
 // AppendBinary appends the parameters in their stored form: dice 3 bytes,
-// limbo 3, mines 1, roulette its chips. Equal bets have equal forms.
+// limbo 3, mines 1, crash 9, roulette its chips. Equal bets have equal forms.
 func (b Bet) AppendBinary(dst []byte) []byte {
 	switch b.Game {
 	case Dice:
@@ -185,8 +218,24 @@ func (b Bet) AppendBinary(dst []byte) []byte {
 		return b.Roulette.AppendBinary(dst)
 	case Mines:
 		return append(dst, b.MineCount)
+	case Crash:
+		dst = binary.BigEndian.AppendUint32(dst, b.Crash.Number)
+		return b.Crash.AppendTargets(dst)
 	}
 	return dst
+}
+
+// AppendTargets appends the target and the cash-out in five bytes, 20 bits each.
+func (b CrashBet) AppendTargets(dst []byte) []byte {
+	both := uint64(b.TargetE2)<<20 | uint64(b.CashOutE2)
+	return append(dst, byte(both>>32), byte(both>>24), byte(both>>16), byte(both>>8), byte(both))
+}
+
+func parseCrash(p []byte) CrashBet {
+	both := uint64(p[4])<<32 | uint64(binary.BigEndian.Uint32(p[5:]))
+	return CrashBet{
+		Number: binary.BigEndian.Uint32(p), Bet: crash.Bet{TargetE2: uint32(both >> 20)}, CashOutE2: uint32(both & (1<<20 - 1)),
+	}
 }
 
 // ErrBinary says that bytes are not the stored form of a bet.
@@ -205,6 +254,8 @@ func ParseBinary(g Game, p []byte) (Bet, error) {
 		b.Roulette, err = roulette.ParseBinary(p)
 	case g == Mines && len(p) == 1:
 		b.MineCount = p[0]
+	case g == Crash && len(p) == 9:
+		b.Crash = parseCrash(p)
 	default:
 		return Bet{}, ErrBinary
 	}

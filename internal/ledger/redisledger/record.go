@@ -19,7 +19,8 @@ import (
 //	then   the content: stake, 7 bytes; currency; parameters (none for roulette,
 //	       whose chips are kept apart); the bet's id, 6 bits a character
 //
-// which is at most 64 bytes, so that the hash around it stays a listpack.
+// which is at most 64 bytes, so that the hash around it stays a listpack; a bet
+// on a crash table only with an id of up to 36 characters and a currency of 3.
 // Scripts fill in the state, the times and the payout.
 const (
 	contentAt = 18
@@ -106,6 +107,8 @@ func cutParameters(g bet.Game, p, chips []byte) (parameters, rest []byte, err er
 		return chips, p, nil
 	case bet.Mines:
 		size = 1
+	case bet.Crash:
+		size = 9
 	}
 	if len(p) < size {
 		return nil, nil, errShort
