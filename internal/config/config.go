@@ -84,6 +84,12 @@ func (c Config) Limits(g bet.Game, code money.Currency) (bet.Limits, bool) {
 	return bet.Limits{MinStake: r.MinStake, MaxStake: r.MaxStake, MaxPayout: r.MaxPayout}, true
 }
 
+// Has reports whether a currency is configured.
+func (c Config) Has(code money.Currency) bool {
+	_, ok := c.currency(code)
+	return ok
+}
+
 // Exponent returns how many decimals the smallest unit of a currency has; 0
 // when the currency is not configured.
 func (c Config) Exponent(code money.Currency) int {

@@ -64,9 +64,13 @@ func lower(c byte) bool { return 'a' <= c && c <= 'z' }
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 // Stake reads a stake: a currency code, and an amount of 1 to 2^53-1.
-func Stake(m *originalsv1.Money) (money.Currency, money.Units, error) {
+func Stake(m *originalsv1.Money) (money.Currency, money.Units, error) { return Amount("stake", m) }
+
+// Amount reads the money of a field: a currency code, and an amount of 1 to
+// 2^53-1.
+func Amount(field string, m *originalsv1.Money) (money.Currency, money.Units, error) {
 	if m == nil {
-		return "", 0, reason.Field("stake", "is missing")
+		return "", 0, reason.Field(field, "is missing")
 	}
 	currency, err := Currency(m.GetCurrency())
 	if err != nil {
