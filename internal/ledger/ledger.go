@@ -139,7 +139,9 @@ type Decided struct {
 
 // Drawn is a bet that was taken, now or by an earlier call with the same id.
 type Drawn struct {
-	Round   Round
+	Round Round
+	// Pair is zero when this call has settled the round as it was decided: who
+	// decided it knows the pair.
 	Pair    SeedPair
 	Balance money.Units // of the stake's currency
 }

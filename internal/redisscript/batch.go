@@ -9,57 +9,51 @@ import (
 )
 
 const (
-	maxSenders = 2   // pipelines under way at once
-	maxBatch   = 128 // commands in one
+	maxSenders = 2  // exchanges under way at once
+	maxBatch   = 64 // calls in one: two milliseconds of Redis at most
 
-	exchangeTimeout = 2 * time.Second // of one pipeline
+	exchangeTimeout = 2 * time.Second // of one
 )
 
-// batcher sends commands that wait at the same time in one pipeline, so that
-// many callers share the cost of a system call here and in Redis. It waits for
-// nobody: while a pipeline is under way, the next one gathers.
+// batcher sends calls that wait at the same time together, so that many callers
+// share the cost of a system call here and in Redis, and calls of one step the
+// run of their script. It waits for nobody: while an exchange is under way, the
+// next one gathers.
 type batcher struct {
 	client *redis.Client
 
 	mu      sync.Mutex
-	waiting []*pending
+	waiting []*call
 	senders int
 }
 
-// pending is a command that waits to be sent, or for its answer.
-type pending struct {
-	ctx  context.Context
-	cmd  call
-	done chan struct{} // closed when cmd holds its answer
-}
-
-// process sends a command once and returns its answer. When ctx ends first,
-// the command was dropped unsent or may yet have an effect.
-func (b *batcher) process(ctx context.Context, cmd call) (any, error) {
-	p := &pending{ctx, cmd, make(chan struct{})}
-	if b.enter(p) {
-		_ = b.client.Process(ctx, cmd) // the command holds the error, too
+// do makes a call once and returns its answer. When its context ends first, the
+// call was dropped unsent or may yet have an effect.
+func (b *batcher) do(c *call) (any, error) {
+	if b.enter(c) {
+		perform(c.ctx, []*call{c}, b.send)
 		b.leave()
-		return cmd.Result()
+		return c.answer, c.err
 	}
 	select {
-	case <-p.done:
-		return cmd.Result()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	case <-c.done:
+		return c.answer, c.err
+	case <-c.ctx.Done():
+		return nil, c.ctx.Err()
 	}
 }
 
-// enter makes the caller a sender if there is room for one, and queues its
-// command otherwise.
-func (b *batcher) enter(p *pending) bool {
+// enter makes the caller a sender if there is room for one, and queues its call
+// otherwise.
+func (b *batcher) enter(c *call) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.senders < maxSenders {
 		b.senders++
 		return true
 	}
-	b.waiting = append(b.waiting, p)
+	c.done = make(chan struct{})
+	b.waiting = append(b.waiting, c)
 	return false
 }
 
@@ -69,24 +63,24 @@ func (b *batcher) leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.waiting) > 0 {
-		go b.send()
+		go b.work()
 		return
 	}
 	b.senders--
 }
 
-func (b *batcher) send() {
+func (b *batcher) work() {
 	for batch := b.next(nil); len(batch) > 0; batch = b.next(batch) {
 		b.exchange(batch)
-		for _, p := range batch {
-			close(p.done)
+		for _, c := range batch {
+			close(c.done)
 		}
 	}
 }
 
 // next takes what waits; none when the sender has to end. The last batch gives
 // its space.
-func (b *batcher) next(last []*pending) []*pending {
+func (b *batcher) next(last []*call) []*call {
 	clear(last)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,18 +95,31 @@ func (b *batcher) next(last []*pending) []*pending {
 	return batch
 }
 
-// exchange sends a batch and reads its answers. A command whose caller has
-// gone is dropped: it must not take effect late.
-func (b *batcher) exchange(batch []*pending) {
+// exchange makes the calls of a batch. One whose caller has gone is dropped: it
+// must not take effect late.
+func (b *batcher) exchange(batch []*call) {
 	ctx, cancel := context.WithTimeout(context.Background(), exchangeTimeout)
 	defer cancel()
-	pipe := b.client.Pipeline()
-	for _, p := range batch {
-		if err := p.ctx.Err(); err != nil {
-			p.cmd.SetErr(err)
-			continue
+	wanted := make([]*call, 0, len(batch))
+	for _, c := range batch {
+		if c.err = c.ctx.Err(); c.err == nil {
+			wanted = append(wanted, c)
 		}
-		_ = pipe.Process(ctx, p.cmd)
+	}
+	if len(wanted) > 0 {
+		perform(ctx, wanted, b.send)
+	}
+}
+
+// send sends commands, more than one of them in a pipeline.
+func (b *batcher) send(ctx context.Context, commands []command) {
+	if len(commands) == 1 {
+		_ = b.client.Process(ctx, commands[0]) // the command holds the error, too
+		return
+	}
+	pipe := b.client.Pipeline()
+	for _, cmd := range commands {
+		_ = pipe.Process(ctx, cmd)
 	}
 	_, _ = pipe.Exec(ctx) // each command holds its own error
 }

@@ -20,12 +20,25 @@ func newBatcher(t *testing.T) (*batcher, *redis.Client) {
 	return &batcher{client: client}, client
 }
 
+var (
+	incr = New("incr", "return redis.call('INCR', KEYS[1])")
+	add = NewStep("add", 1, 1, "local function step(key, n) return {'OK', redis.call('INCRBY', key, n)} end")
+)
+
 func increment(ctx context.Context, b *batcher, key string) (int64, error) {
-	answer, err := b.process(ctx, call{redis.NewCmd(ctx, "incr", key)})
+	answer, err := b.do(&call{ctx: ctx, script: incr, keys: []string{key}})
 	if err != nil {
 		return 0, err
 	}
 	return answer.(int64), nil
+}
+
+func addTo(ctx context.Context, b *batcher, key string, n int) (int64, error) {
+	answer, err := b.do(&call{ctx: ctx, script: add, keys: []string{key}, args: []any{n}})
+	if err != nil {
+		return 0, err
+	}
+	return answer.([]any)[1].(int64), nil
 }
 
 // hold makes Redis answer nobody for a while, with both senders waiting for it.
@@ -92,8 +105,12 @@ func TestCommandsThatShareAPipelineKeepTheirAnswers(t *testing.T) {
 					t.Errorf("%s: %d, %v; want %d", key, n, err, want+1)
 					return
 				}
+				if n, err := addTo(context.Background(), b, "sum-"+key, i); n != (want+1)*int64(i) || err != nil {
+					t.Errorf("%s: the sum %d, %v; want %d", key, n, err, (want+1)*int64(i))
+					return
+				}
 				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i)*time.Microsecond)
-				_, _ = increment(ctx, b, "leaves-"+key)
+				_, _ = addTo(ctx, b, "leaves-"+key, 1)
 				cancel()
 			}
 		})

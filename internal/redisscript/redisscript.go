@@ -15,14 +15,49 @@ import (
 )
 
 // Script is a Lua program and the digest by which Redis knows it.
-type Script struct{ name, text, sha string }
+type Script struct {
+	name, text, sha string
+
+	keys, args int // of one call of a step; 0 keys: not a step
+}
 
 // New returns the script that consists of these parts, one after the other.
 // The name is for logs and metrics.
 func New(name string, parts ...string) *Script {
 	text := strings.Join(parts, "")
 	sum := sha1.Sum([]byte(text)) // not for security: EVALSHA names scripts so
-	return &Script{name, text, hex.EncodeToString(sum[:])}
+	return &Script{name: name, text: text, sha: hex.EncodeToString(sum[:])}
+}
+
+// stepText calls the function step with the keys and arguments of each call in
+// turn. A refusal, and whatever goes wrong, is the answer of that call alone.
+const stepText = `
+local answers = {}
+for i = 1, #KEYS, %[1]d do
+  local last = (i - 1) / %[1]d * %[2]d + %[2]d
+  local _, answer = pcall(step, %[3]s, unpack(ARGV, last - %[2]d + 1, last))
+  if type(answer) == 'string' then -- an error: that of a command, or of the script
+    answer = {err = answer:find('^%%u+ ') and answer or 'ERR ' .. answer}
+  end
+  answers[#answers + 1] = answer
+end
+return answers
+`
+
+// NewStep returns a script that many calls can share in one run of it. Its parts
+// define a Lua function step, which takes that many keys (at least one) and then
+// arguments, and answers as a script does. Each call has exactly as many. Calls
+// that share a run are one atomic step of Redis, in which each finds what those
+// before it left; a step that fails fails for its own caller. Calls for different
+// slots of a Cluster never share a run.
+func NewStep(name string, keys, args int, parts ...string) *Script {
+	list := make([]string, keys)
+	for i := range list {
+		list[i] = fmt.Sprintf("KEYS[i + %d]", i)
+	}
+	s := New(name, append(parts, fmt.Sprintf(stepText, keys, args, strings.Join(list, ", ")))...)
+	s.keys, s.args = keys, args
+	return s
 }
 
 // Name returns the name.
@@ -49,24 +84,17 @@ func NewRunner(client redis.UniversalClient, onCall func(script string, took tim
 	return r
 }
 
-// call is a command that is sent at most once. MaxRetries -1 alone does not
-// say so to a Cluster client, which goes on to the next node after a time-out.
-type call struct{ *redis.Cmd }
-
-// NoRetry tells the driver never to send the command again.
-func (call) NoRetry() bool { return true }
-
 var errReply = errors.New("unexpected answer of Redis")
 
 // Run executes a script and returns its answer, a list that is not empty.
 // Errors: STORE_UNAVAILABLE when it is not known whether the script ran;
 // another one when the data are not what the script needs.
 func (r *Runner) Run(ctx context.Context, s *Script, keys []string, args ...any) ([]any, error) {
-	start := time.Now()
-	answer, err := r.send(ctx, "evalsha", s.sha, keys, args)
-	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-		answer, err = r.send(ctx, "eval", s.text, keys, args) // surely not executed before
+	if s.keys > 0 && (len(keys) != s.keys || len(args) != s.args) {
+		return nil, fmt.Errorf("redisscript: %s: called with %d keys and %d arguments", s.name, len(keys), len(args))
 	}
+	start := time.Now()
+	answer, err := r.do(&call{ctx: ctx, script: s, keys: keys, args: args})
 	r.onCall(s.name, time.Since(start), err)
 	if err != nil {
 		return nil, r.Failed(ctx, s.name, err)
@@ -78,18 +106,19 @@ func (r *Runner) Run(ctx context.Context, s *Script, keys []string, args ...any)
 	return list, nil
 }
 
-func (r *Runner) send(ctx context.Context, command, text string, keys []string, args []any) (any, error) {
-	all := make([]any, 0, 3+len(keys)+len(args))
-	all = append(all, command, text, len(keys))
-	for _, k := range keys {
-		all = append(all, k)
-	}
-	cmd := call{redis.NewCmd(ctx, append(all, args...)...)}
+func (r *Runner) do(c *call) (any, error) {
 	if r.batch != nil {
-		return r.batch.process(ctx, cmd)
+		return r.batch.do(c)
 	}
-	_ = r.client.Process(ctx, cmd) // the command holds the error, too
-	return cmd.Result()
+	perform(c.ctx, []*call{c}, r.one)
+	return c.answer, c.err
+}
+
+// one sends commands one by one.
+func (r *Runner) one(ctx context.Context, commands []command) {
+	for _, cmd := range commands {
+		_ = r.client.Process(ctx, cmd) // the command holds the error, too
+	}
 }
 
 // Failed sorts an error of a call. The driver looks for the masters of a Cluster anew

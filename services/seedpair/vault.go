@@ -9,6 +9,7 @@ import (
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/rng"
 	"github.com/openoriginals/originals/internal/wire"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 	vaultv1 "github.com/openoriginals/originals/proto/originals/vault/v1"
@@ -98,12 +99,19 @@ func (s *Service) draw(ctx context.Context, d ledger.Draw, settle bool) (*vaultv
 	if err := s.checkPair(ctx, d); err != nil {
 		return nil, err
 	}
+	var known *decided
 	if settle {
-		d.Decided = s.decide(d)
+		known = s.decide(d)
+	}
+	if known != nil {
+		d.Decided = &ledger.Decided{Nonce: known.nonce, Payout: known.outcome.Payout}
 	}
 	drawn, err := s.o.Store.Draw(ctx, d)
 	if err != nil {
 		return nil, s.drawRefusal(ctx, d, err)
+	}
+	if drawn.Pair.ID == "" && known != nil {
+		return s.settledAsDecided(drawn, known), nil
 	}
 	l := ledger.Loaded(drawn)
 	s.next.learn(l.Pair)
@@ -111,16 +119,24 @@ func (s *Service) draw(ctx context.Context, d ledger.Draw, settle bool) (*vaultv
 		s.drawn.put(l)
 	}
 	res, err := s.drawResponse(l)
-	if err == nil && d.Decided != nil && l.Round.State == ledger.Settled {
+	if err == nil && known != nil && l.Round.State == ledger.Settled {
 		res.Signature, err = s.signature(l)
 	}
 	return res, err
 }
 
-// decide derives what an instant bet comes to with the nonce that it will most
-// likely get. It returns nil when that is not known: the bet is then taken and
-// settled in two steps, with the same outcome.
-func (s *Service) decide(d ledger.Draw) *ledger.Decided {
+// decided is what an instant bet comes to with the nonce that it will most
+// likely get.
+type decided struct {
+	nextBet
+	commitment rng.Commitment
+	signature  rng.Signature
+	outcome    bet.Outcome
+}
+
+// decide derives a bet before it is taken. It returns nil when the nonce is not
+// known: the bet is then taken and settled in two steps, with the same outcome.
+func (s *Service) decide(d ledger.Draw) *decided {
 	next, known := s.next.get(d.Pair)
 	o, opened := s.opened.get(d.Pair)
 	if !known || !opened || d.Bet.Game == bet.Mines || d.Refusal != nil {
@@ -134,7 +150,16 @@ func (s *Service) decide(d ledger.Draw) *ledger.Decided {
 	if err != nil {
 		return nil
 	}
-	return &ledger.Decided{Nonce: next.nonce, Payout: out.Payout}
+	return &decided{next, o.commitment, signature, out}
+}
+
+// settledAsDecided shows a round that the store has taken and settled with what
+// was decided: nothing of it is derived again here, and the game derives it.
+func (s *Service) settledAsDecided(drawn ledger.Drawn, known *decided) *vaultv1.DrawResponse {
+	s.next.learn(ledger.SeedPair{ID: drawn.Round.ID.Pair, ClientSeed: known.clientSeed, Nonce: known.nonce + 1})
+	view := wire.Round(drawn.Round, known.clientSeed, known.commitment, &known.outcome)
+	view.Balance = wire.Money(drawn.Round.Currency, drawn.Balance)
+	return &vaultv1.DrawResponse{Round: view, Signature: known.signature.Reveal()}
 }
 
 // checkPair opens the pair's server seed before the stake is locked, so that a

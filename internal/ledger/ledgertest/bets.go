@@ -361,15 +361,19 @@ func decidedBet(t *testing.T, b Backend) {
 		drawn := p.draw(d)
 		r := drawn.Round
 		if r.State != ledger.Settled || r.Payout != d.WorstCase-1 || r.SettleTime.IsZero() || !r.SettleTime.Equal(r.CreateTime) ||
-			r.ID.Nonce != uint32(nonce) || drawn.Balance != balance || len(drawn.Pair.Open) != 0 {
+			r.ID.Nonce != uint32(nonce) || drawn.Balance != balance || drawn.Pair.ID != "" {
 			t.Fatalf("drawn %+v, want balance %d", drawn, balance)
 		}
 		wantSame(t, "bet", r.Bet, d.Bet)
-		wantSame(t, "repeat", p.draw(d), drawn)
+		again := p.draw(d)
+		if again.Pair.ID != p.pair || again.Pair.Nonce != uint32(nonce)+1 || len(again.Pair.Open) != 0 {
+			t.Fatalf("pair of the repeat %+v", again.Pair)
+		}
+		drawn.Pair = again.Pair
+		wantSame(t, "repeat", again, drawn)
 		d.Decided = nil
 		wantSame(t, "repeat that is not decided", p.draw(d), drawn)
-		again := p.settle(p.settlement(drawn, 0))
-		wantSame(t, "settled again", again.Round, r)
+		wantSame(t, "settled again", p.settle(p.settlement(drawn, 0)).Round, r)
 		if o := p.outbox(); len(o) != nonce+1 || o[nonce].Round != r.ID || o[nonce].Sequence != uint64(nonce+1) {
 			t.Fatalf("outbox %+v", o)
 		}

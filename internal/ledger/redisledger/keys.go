@@ -42,9 +42,9 @@ func clientSeedDigest(c rng.ClientSeed) string {
 	return strconv.FormatInt(int64(binary.BigEndian.Uint64(sum[:8])), 10)
 }
 
-// betIDDigest is the field of the index of bet ids, and the number that picks
-// the index's hash.
-func betIDDigest(betID string) (field []byte, spread uint32) {
+// betIDDigest is the field of the index of bet ids; its first bytes pick the
+// index's hash.
+func betIDDigest(betID string) []byte {
 	sum := sha256.Sum256([]byte(betID))
-	return sum[:8], binary.BigEndian.Uint32(sum[:4])
+	return sum[:8]
 }

@@ -29,11 +29,14 @@ const (
 
 var errRecord = errors.New("redisledger: not the record of a round")
 
-// packRecord returns the record of a bet to be taken, and the end of it by
-// which a repeat of the bet is known.
+// packRecord returns the record of a bet to be taken, with its payout if that is
+// decided, and the end of it by which a repeat of the bet is known.
 func packRecord(d ledger.Draw) (record, content []byte) {
 	record = make([]byte, contentAt, 64)
 	record[0] = byte(ledger.Open)<<6 | byte(d.Bet.Game)<<2 | byte(len(d.BetID)%4)
+	if d.Decided != nil {
+		append7(record[:11], d.Decided.Payout)
+	}
 	if d.Bet.Game == bet.Mines {
 		record = append(record, d.MaxPicks)
 	}

@@ -27,6 +27,18 @@ func (r reply) text(i int) string {
 	return s
 }
 
+// number reads a whole number; what is none reads as -1.
+func (r reply) number(i int) int64 {
+	if i >= len(r) {
+		return -1
+	}
+	n, ok := r[i].(int64)
+	if !ok {
+		return -1
+	}
+	return n
+}
+
 func (r reply) list(i int) reply {
 	if i >= len(r) {
 		return nil

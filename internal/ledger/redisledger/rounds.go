@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/ledger"
@@ -22,33 +23,66 @@ func (s *Store) Draw(ctx context.Context, d ledger.Draw) (ledger.Drawn, error) {
 	if !ownPartition(d.Player, d.Pair) {
 		return ledger.Drawn{}, ledger.ErrNoPair
 	}
-	field, spread := betIDDigest(d.BetID)
-	record, content := packRecord(d)
-	var chips []byte
-	if d.Bet.Game == bet.Roulette {
-		chips = d.Bet.AppendBinary(nil)
-	}
-	args := []any{
-		short(d.Pair), d.Player.String(), field, spread, record, content, int64(d.Stake), int64(d.WorstCase),
-		string(d.Currency), chips, flag(d.Bet.Game == bet.Mines), flag(d.Refusal != nil),
-	}
-	if d.Decided != nil {
-		slot, err := packSlot(ledger.RoundID{Pair: d.Pair, Nonce: d.Decided.Nonce})
-		if err != nil {
-			return ledger.Drawn{}, err
-		}
-		args = append(args, nonceText(d.Decided.Nonce), int64(d.Decided.Payout), append7(nil, d.Decided.Payout), slot)
+	args, err := drawArgs(d)
+	if err != nil {
+		return ledger.Drawn{}, err
 	}
 	keys := []string{playerKey(d.Player), outboxKey(d.Player.Operator, d.Player.Partition())}
 	r, err := s.run(ctx, drawScript, keys, args...)
 	if err != nil {
 		return ledger.Drawn{}, err
 	}
-	if r.word() != "OK" {
-		return ledger.Drawn{}, drawRefusal(d, r)
+	switch r.word() {
+	case "OK":
+		l, err := parseLoaded(d.Player.Partition(), r)
+		return ledger.Drawn(l), err
+	case "SETTLED":
+		return settledAsDecided(d, r)
 	}
-	l, err := parseLoaded(d.Player.Partition(), r)
-	return ledger.Drawn(l), err
+	return ledger.Drawn{}, drawRefusal(d, r)
+}
+
+// drawArgs returns the arguments of draw.lua in their order.
+func drawArgs(d ledger.Draw) ([]any, error) {
+	record, content := packRecord(d)
+	var chips []byte
+	if d.Bet.Game == bet.Roulette {
+		chips = d.Bet.AppendBinary(nil)
+	}
+	refuse := ""
+	if d.Refusal != nil {
+		refuse = "1"
+	}
+	var decided, payout string
+	var slot []byte
+	if d.Decided != nil {
+		var err error
+		if slot, err = packSlot(ledger.RoundID{Pair: d.Pair, Nonce: d.Decided.Nonce}); err != nil {
+			return nil, err
+		}
+		decided, payout = nonceText(d.Decided.Nonce), strconv.FormatInt(int64(d.Decided.Payout), 10)
+	}
+	return []any{
+		short(d.Pair), betIDDigest(d.BetID), record, len(content), int64(d.Stake), int64(d.WorstCase),
+		string(d.Currency), chips, refuse, decided, payout, slot,
+	}, nil
+}
+
+// settledAsDecided is the answer to a bet that was settled in the step that took
+// it: its caller knows all of it but the time and the balance.
+func settledAsDecided(d ledger.Draw, r reply) (ledger.Drawn, error) {
+	ms, balance := r.number(1), r.number(2)
+	if d.Decided == nil || ms <= 0 || balance < 0 {
+		return ledger.Drawn{}, r.unexpected(drawScript)
+	}
+	at := time.UnixMilli(ms).UTC()
+	return ledger.Drawn{
+		Round: ledger.Round{
+			ID: ledger.RoundID{Pair: d.Pair, Nonce: d.Decided.Nonce}, BetID: d.BetID, State: ledger.Settled, Bet: d.Bet,
+			Currency: d.Currency, Stake: d.Stake, Payout: d.Decided.Payout, CreateTime: at, SettleTime: at,
+		},
+		Balance: money.Units(balance),
+	}, nil
 }
 
 func checkDraw(d ledger.Draw) error {
@@ -74,13 +108,6 @@ func checkDraw(d ledger.Draw) error {
 		return fmt.Errorf("redisledger: draw: %s decided with a payout of %d, at worst %d", d.Bet.Game, d.Decided.Payout, d.WorstCase)
 	}
 	return nil
-}
-
-func flag(b bool) string {
-	if b {
-		return "1"
-	}
-	return ""
 }
 
 // drawRefusal turns a refusal of draw.lua into the error of the contract. The

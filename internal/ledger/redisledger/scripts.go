@@ -42,7 +42,7 @@ var (
 	openScript       = redisscript.New("open", prelude, openText)
 	rotateScript     = redisscript.New("rotate", prelude, rotateText)
 	retireScript     = redisscript.New("retire", prelude, retireText)
-	drawScript       = redisscript.New("draw", prelude, roundPart, drawText)
+	drawScript       = redisscript.NewStep("draw", 2, 12, prelude, roundPart, drawText)
 	advanceScript    = redisscript.New("advance", prelude, roundPart, advanceText)
 	settleScript     = redisscript.New("settle", prelude, roundPart, settleText)
 	loadScript       = redisscript.New("load", prelude, roundPart, loadText)

@@ -1,10 +1,15 @@
--- Stands before every script. KEYS[1] begins with the hash tag of the player's
--- partition, and every other key is made from that tag, so that a script never
--- leaves its slot. A script checks everything before its first write, and
+-- Stands before every script. Its first key begins with the hash tag of the
+-- player's partition, and every other key is made from that tag, so that a call
+-- never leaves its slot. A call checks everything before its first write, and
 -- answers a refusal as {'WORD', ...}, data that cannot be as {err = 'BROKEN ...'}.
 
 local call = redis.call
-local tag = KEYS[1]:sub(1, (KEYS[1]:find('}', 1, true)))
+local tag
+
+-- enter begins a call with its first key. A step, of which one run makes many
+-- calls, enters by itself.
+local function enter(key) tag = key:sub(1, (key:find('}', 1, true))) end
+enter(KEYS[1])
 
 local SEALED = 61              -- bytes of a sealed server seed
 local MAX_UNITS = 9007199254740991
@@ -22,16 +27,23 @@ local function units(text)
 end
 
 -- fence names the life of the store that runs this script. It changes with
--- every restart and promotion, and with them every write may be lost.
+-- every restart and promotion, and with them every write may be lost. While a
+-- script runs it cannot change, nor does the clock: both are read once a run.
+local life, time
 local function fence()
+  if life then return life end
   local text = call('INFO', 'replication')
   local _, at = text:find('master_replid:', 1, true)
-  return at and text:match('^%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x', at + 1)
+  life = at and text:match('^%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x%x', at + 1)
+  return life
 end
 
 local function now()
-  local t = call('TIME')
-  return t[1] * 1000 + math.floor(t[2] / 1000)
+  if not time then
+    local t = call('TIME')
+    time = t[1] * 1000 + math.floor(t[2] / 1000)
+  end
+  return time
 end
 
 -- read returns a hash as a table, nil when there is none.
@@ -86,8 +98,8 @@ local function read_active(h, u)
   if p and units(p.n) and p.s and #(p.k or '') >= SEALED and call('HGET', pair_key(p.id), 'u') == u then return p end
 end
 
--- end_pair gives the active pair of KEYS[1] a record of its own, and reveals it
--- unless a round of it is open.
+-- end_pair gives an active pair a record of its own, and reveals it unless a
+-- round of it is open.
 local function end_pair(p, cause, ms, detail)
   p.e, p.d, p.v = cause, detail, not p.o and int(ms) or nil
   local record = {}
@@ -95,5 +107,5 @@ local function end_pair(p, cause, ms, detail)
     if k ~= 'id' then record[k] = v end
   end
   call('HSET', pair_key(p.id), unpack(show(record)))
-  call('HDEL', KEYS[1], 'n', 'K', 's', 'p', 't', 'o')
+  call('HDEL', tag .. ':u:' .. p.u, 'n', 'K', 's', 'p', 't', 'o')
 end

@@ -25,24 +25,34 @@ local function ended(record, state, created)
   return string.char(record:byte(1) % 64 + state * 64) .. created
 end
 
--- outbox_place returns where the next settlement goes: its block and the offset
--- within; nil when the counter is none. It only reads, so that a key of another
--- type, or one that has moved to another node, fails before the first write.
-local function outbox_place(key)
+-- outbox_end returns where the next settlement goes: its block and the offset
+-- within; nil when the counter is none.
+local function outbox_end(key)
   local sequence = units(call('GET', key) or '0')
   if not sequence then return nil end
-  local block = key .. ':' .. int(math.floor(sequence / 255))
-  call('STRLEN', block)
-  return block, sequence % 255 * 16
+  return key .. ':' .. int(math.floor(sequence / 255)), sequence % 255 * 16
 end
 
--- append_outbox adds a settlement at its place: slots of 16 bytes, 255 to a
--- block, so that the place of a slot is its sequence. A block is made at its
--- full size, which is allocated exactly.
-local function append_outbox(key, block, offset, slot)
-  call('INCR', key)
+-- outbox_place is outbox_end for a script that writes something else first: a
+-- block of another type, or that has moved to another node, fails here.
+local function outbox_place(key)
+  local block, offset = outbox_end(key)
+  if block then call('STRLEN', block) end
+  return block, offset
+end
+
+-- write_slot puts a settlement at its place: slots of 16 bytes, 255 to a block,
+-- so that the place of a slot is its sequence. A block is made at its full size,
+-- which is allocated exactly. What the counter does not count is no settlement.
+local function write_slot(block, offset, slot)
   if offset == 0 then call('SETRANGE', block, 4079, '\0') end
   call('SETRANGE', block, int(offset), slot)
+end
+
+-- append_outbox adds a settlement at its place.
+local function append_outbox(key, block, offset, slot)
+  write_slot(block, offset, slot)
+  call('INCR', key)
 end
 
 -- read_round returns record, picks and chips; nil when there is none.

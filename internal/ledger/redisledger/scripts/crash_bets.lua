@@ -1,0 +1,3 @@
+-- KEYS unsettled bets of a round.
+-- -> {'OK', bets}
+return {'OK', call('HGETALL', KEYS[1])}

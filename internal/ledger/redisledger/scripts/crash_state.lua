@@ -1,0 +1,3 @@
+-- KEYS state.
+-- -> {'OK', state, life, newest event, now}
+return answer_state()

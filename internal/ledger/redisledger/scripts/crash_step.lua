@@ -1,0 +1,54 @@
+-- KEYS state; ARGV epoch, owner, life, number, phases from which, phase to, then
+-- fields to set, 'NOW' for the time; of phase 1: rounds skipped, beacon, mask,
+-- betting in microseconds.
+-- -> {'OK', state, life, newest event, now} | FENCED | REPLACED | STEP
+local epoch, owner, seen, number, from, to = unpack(ARGV)
+if fenced(epoch, owner) then return {'FENCED'} end
+local life = fence()
+if not life then return broken('no master_replid') end
+if life ~= seen then return {'REPLACED'} end
+local h = read(KEYS[1]) or {n = '0', p = '5'}
+if h.n == number and h.p == to then return answer_state() end
+if not from:find(h.p, 1, true) then return {'STEP'} end
+local time = micros()
+
+-- open_round writes the opening record, and moves what was reserved for bets in the queue.
+local function open_round(skipped, beacon, mask, betting)
+  local x = tag .. ':x'
+  local queued = int(tonumber(h.n) + 1) .. ':'
+  for i, v in ipairs(call('HGETALL', x)) do
+    if i % 2 == 1 then h.field = v else
+      local mine = h.field:sub(1, #queued) == queued
+      if not mine or queued ~= number .. ':' then call('HDEL', x, h.field) end
+      if mine and queued ~= number .. ':' then call('HSET', x, number .. ':' .. h.field:sub(#queued + 1), v) end
+    end
+  end
+  if tonumber(skipped) > 0 then
+    local first, last = int(tonumber(number) - tonumber(skipped)), int(tonumber(number) - 1)
+    call('ZADD', tag .. ':v', last, first .. ' ' .. last .. ' ' .. time .. ' STORE_REPLACED')
+  end
+  call('DEL', KEYS[1])
+  call('HSET', KEYS[1], 'n', number, 'p', '1', 'f', life, 'o', time, 'k', int(tonumber(time) + tonumber(betting)), 'b', beacon, 'a', mask)
+end
+
+local function keep_history()
+  h = read(KEYS[1])
+  local function since(a, b) return a and b and int(tonumber(a) - tonumber(b)) or '' end
+  local text = table.concat({h.o, since(h.k, h.o), since(h.t, h.k), since(h.c, h.t or h.k), h.b or '', h.z or '', h.m or '0', h.v or ''}, ' ')
+  call('HSET', tag .. ':h:' .. int(math.floor(tonumber(number) / 128)), int(tonumber(number) % 128), text)
+end
+
+if to == '1' then
+  if tonumber(number) <= tonumber(h.n) then return {'STEP'} end
+  open_round(ARGV[7], ARGV[8], ARGV[9], ARGV[10])
+  return answer_state()
+end
+if h.n ~= number then return {'STEP'} end
+local fields = {'p', to}
+for i = 7, #ARGV, 2 do
+  fields[#fields + 1] = ARGV[i]
+  fields[#fields + 1] = ARGV[i + 1] == 'NOW' and time or ARGV[i + 1]
+end
+call('HSET', KEYS[1], unpack(fields))
+if to == '5' then keep_history() end
+return answer_state()
