@@ -63,6 +63,11 @@ const (
 	TransferIDReused   Reason = "TRANSFER_ID_REUSED"
 	TransferCancelled  Reason = "TRANSFER_CANCELLED"
 	ClaimIDReused      Reason = "CLAIM_ID_REUSED"
+	TableNotFound      Reason = "TABLE_NOT_FOUND"
+	BetNotFound        Reason = "BET_NOT_FOUND"
+	BetAlreadyPlaced   Reason = "BET_ALREADY_PLACED"
+	BettingClosed      Reason = "BETTING_CLOSED"
+	RoundNotStarted    Reason = "ROUND_NOT_STARTED"
 	InProgress         Reason = "IN_PROGRESS"
 	RateLimited        Reason = "RATE_LIMITED"
 	StoreUnavailable   Reason = "STORE_UNAVAILABLE"
@@ -118,6 +123,11 @@ var meanings = map[Reason]meaning{
 	TransferIDReused:   {codes.AlreadyExists, true},
 	TransferCancelled:  {codes.FailedPrecondition, true},
 	ClaimIDReused:      {codes.AlreadyExists, true},
+	TableNotFound:      {codes.NotFound, true},
+	BetNotFound:        {codes.NotFound, true},
+	BetAlreadyPlaced:   {codes.AlreadyExists, true},
+	BettingClosed:      {codes.FailedPrecondition, true},
+	RoundNotStarted:    {codes.FailedPrecondition, true},
 	InProgress:         {codes.Aborted, true},
 	RateLimited:        {codes.ResourceExhausted, true},
 	StoreUnavailable:   {codes.Unavailable, false},
