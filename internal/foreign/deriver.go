@@ -1,39 +1,52 @@
 package foreign
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/sha3"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 	"strconv"
 )
 
 // Deriver derives bets one after another. It keeps the state of the last key, since a history is mostly one server seed
-// after another; what it gives never depends on that. The zero Deriver is ready; it belongs to one goroutine.
+// after another; what it gives never depends on that. The zero Deriver is ready; it belongs to one goroutine. It keeps the
+// texts of the last bet until the next, or until Forget.
 type Deriver struct {
-	key     string // the text that mac was keyed with
+	key     string // the text that mac was keyed with; empty before the first
 	ofBytes bool   // mac is keyed with the decoded bytes of key
-	mac     hash.Hash
+	mac     keyed
 	message []byte
-	base    int // length of the message without its cursor
-	digest  [sha256.Size]byte
+	base    int                // length of the message without its cursor
+	digest  *[sha256.Size]byte // the last
 
+	passed    passed
 	committed committed
+}
+
+// passed are the seeds of the last bet that were found well-formed.
+type passed struct {
+	scheme                 *Scheme
+	serverSeed, clientSeed string
 }
 
 // Derive validates a bet and writes its outcome to out. The error is a *game.FieldError.
 func (d *Deriver) Derive(s *Scheme, in *Input, out *Outcome) error {
-	validate := s.Validate
-	if d.committed.scheme == s && d.committed.serverSeed == in.ServerSeed {
-		validate = s.validateRest // the server seed of the last bet passed
-	}
-	if err := validate(in); err != nil {
+	if err := d.validate(s, in); err != nil {
 		return err
 	}
 	out.reset()
 	return s.derive(d, in, out)
+}
+
+// validate is Scheme.Validate, which looks at no seed twice.
+func (d *Deriver) validate(s *Scheme, in *Input) error {
+	if now := (passed{s, in.ServerSeed, in.ClientSeed}); d.passed != now {
+		if err := s.validateSeeds(in); err != nil {
+			return err
+		}
+		d.passed = now
+	}
+	return s.validateRest(in)
 }
 
 // Derive derives one bet. The error is a *game.FieldError.
@@ -44,20 +57,24 @@ func Derive(s *Scheme, in Input) (Outcome, error) {
 	return out, err
 }
 
+// Forget lets go of every text of the last bet, for callers whose texts do not live on.
+func (d *Deriver) Forget() { d.key, d.passed, d.committed = "", passed{}, committed{} }
+
 // keyText keys the HMAC with the characters of a text, keyBytes with what its hex digits stand for.
 func (d *Deriver) keyText(text string) { d.setKey(text, false) }
 
 func (d *Deriver) keyBytes(digits string) { d.setKey(digits, true) }
 
 func (d *Deriver) setKey(text string, ofBytes bool) {
-	if d.mac != nil && d.key == text && d.ofBytes == ofBytes {
+	if d.key == text && d.ofBytes == ofBytes && text != "" {
 		return
 	}
 	key := []byte(text)
 	if ofBytes {
 		key = decode(text)
 	}
-	d.key, d.ofBytes, d.mac = text, ofBytes, hmac.New(sha256.New, key)
+	d.key, d.ofBytes = text, ofBytes
+	d.mac.set(key)
 }
 
 // start begins a message with clientSeed, a separator and the nonce.
@@ -77,10 +94,8 @@ func (d *Deriver) at(separator byte, cursor uint64) *[sha256.Size]byte {
 
 // sum hashes the message as it stands.
 func (d *Deriver) sum() *[sha256.Size]byte {
-	d.mac.Reset()
-	_, _ = d.mac.Write(d.message) // a hash never returns an error
-	d.mac.Sum(d.digest[:0])
-	return &d.digest
+	d.digest, d.message = d.mac.sum(d.message)
+	return d.digest
 }
 
 // hash hashes one message that has no cursor.

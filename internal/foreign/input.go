@@ -44,17 +44,21 @@ func refuse(field, format string, arguments ...any) error {
 // Validate returns a *game.FieldError for what is missing, malformed or not an input of this scheme. Nothing is trimmed
 // or folded on the way. The values of parameters are checked when the bet is derived.
 func (s *Scheme) Validate(in *Input) error {
-	if problem := s.seed.problem(in.ServerSeed); problem != "" {
-		return refuse("serverSeed", "%s", problem)
+	if err := s.validateSeeds(in); err != nil {
+		return err
 	}
 	return s.validateRest(in)
 }
 
-// validateRest is Validate without the server seed.
-func (s *Scheme) validateRest(in *Input) error {
-	if err := s.validateClientSeed(in.ClientSeed); err != nil {
-		return err
+func (s *Scheme) validateSeeds(in *Input) error {
+	if problem := s.seed.problem(in.ServerSeed); problem != "" {
+		return refuse("serverSeed", "%s", problem)
 	}
+	return s.validateClientSeed(in.ClientSeed)
+}
+
+// validateRest is Validate without the seeds.
+func (s *Scheme) validateRest(in *Input) error {
 	if err := s.validateNonce(in.Nonce); err != nil {
 		return err
 	}

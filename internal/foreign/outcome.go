@@ -4,15 +4,34 @@ import "strconv"
 
 // Value is one part of an outcome.
 type Value struct {
-	Name string
-	text []byte
+	Name     string
+	isNumber bool
+	number   uint64
+	text     []byte // of what is no number
 }
 
 // Text returns the value: a decimal number, true or false, or a list of numbers with commas.
-func (v Value) Text() string { return string(v.text) }
+func (v Value) Text() string {
+	if v.isNumber {
+		return strconv.FormatUint(v.number, 10)
+	}
+	return string(v.text)
+}
 
-// Is compares without allocating.
-func (v Value) Is(text string) bool { return string(v.text) == text }
+// Is reports whether Text returns this text.
+func (v *Value) Is(text string) bool {
+	if !v.isNumber {
+		return string(v.text) == text
+	}
+	if !isNumber(text) {
+		return false
+	}
+	number := uint64(0)
+	for i := range len(text) {
+		number = 10*number + uint64(text[i]-'0')
+	}
+	return number == v.number
+}
 
 // Outcome is what a scheme gives to one bet. It can be used again for the next, which overwrites it.
 type Outcome struct {
@@ -23,12 +42,19 @@ type Outcome struct {
 
 // Get returns the value of a name.
 func (o *Outcome) Get(name string) (Value, bool) {
-	for _, v := range o.Values {
-		if v.Name == name {
-			return v, true
-		}
+	if v := o.value(name); v != nil {
+		return *v, true
 	}
 	return Value{}, false
+}
+
+func (o *Outcome) value(name string) *Value {
+	for i := range o.Values {
+		if o.Values[i].Name == name {
+			return &o.Values[i]
+		}
+	}
+	return nil
 }
 
 func (o *Outcome) reset() {
@@ -37,13 +63,11 @@ func (o *Outcome) reset() {
 
 // add names what was appended to the buffer since start.
 func (o *Outcome) add(name string, start int) {
-	o.Values = append(o.Values, Value{name, o.buffer[start:len(o.buffer):len(o.buffer)]})
+	o.Values = append(o.Values, Value{Name: name, text: o.buffer[start:len(o.buffer):len(o.buffer)]})
 }
 
 func (o *Outcome) number(name string, value uint64) {
-	start := len(o.buffer)
-	o.buffer = strconv.AppendUint(o.buffer, value, 10)
-	o.add(name, start)
+	o.Values = append(o.Values, Value{Name: name, isNumber: true, number: value})
 }
 
 func (o *Outcome) boolean(name string, value bool) {

@@ -92,7 +92,7 @@ func stakeMines(d *Deriver, in *Input, out *Outcome) error {
 		if i%8 == 0 {
 			d.at(':', uint64(i/8))
 		}
-		mines[i] = pool.take(scale(word(&d.digest, i%8), uint64(pool.left)))
+		mines[i] = pool.take(scale(word(d.digest, i%8), uint64(pool.left)))
 	}
 	out.list("mines", mines[:count])
 	return nil

@@ -40,6 +40,7 @@ var fixedColumns = map[string]place{
 type layout struct {
 	places []place
 	names  []string
+	steady int   // how many columns, from the first on, seldom differ from row to row
 	given  rowOf // what the flags give to rows that have no cell for it
 }
 
@@ -82,6 +83,9 @@ func layoutOf(c *cli.Command, header string) (*layout, error) {
 		}
 		if place == inOutcome {
 			outcomes++
+		}
+		if l.steady == i && place != inNothing && place != inNonce && place != inOutcome {
+			l.steady++
 		}
 		l.places, l.names = append(l.places, place), append(l.names, name)
 	}
@@ -126,19 +130,30 @@ type rowJudge struct {
 	layout    *layout
 	deriver   foreign.Deriver
 	judgement foreign.Judgement
-	cells     []string
 	row       rowOf
 	scheme    *foreign.Scheme // that of the last row
+
+	cells []string
+	// Of the row before, when the next may go on from it: see follow.
+	raw     []string  // its cells, with their quotation marks
+	slots   []*string // where the text of each belongs; nil where a change means another bet
+	steady  string    // its beginning, up to the first column that mostly differs
+	nowhere string    // for columns that are left out
 }
 
-// chunk judges every row of a chunk. Empty lines are no rows.
-func (j *rowJudge) chunk(next chunk) (r chunkResult) {
-	r.bytes = len(next.text)
-	line := next.line
-	for text := next.text; text != ""; line++ {
+// chunk judges every row of a chunk. Empty lines are no rows. When it returns,
+// no part of the text is read again: words about bad rows are copies, the next
+// row begins from nothing, and the deriver has forgotten the last.
+func (j *rowJudge) chunk(text string) (r chunkResult) {
+	r.bytes = len(text)
+	for ; text != ""; r.lines++ {
+		steady := 0
+		if strings.HasPrefix(text, j.steady) {
+			steady = len(j.steady)
+		}
 		row := text
-		if end := strings.IndexByte(text, '\n'); end >= 0 {
-			row, text = text[:end], text[end+1:]
+		if end := strings.IndexByte(text[steady:], '\n'); end >= 0 {
+			row, text = text[:steady+end], text[steady+end+1:]
 		} else {
 			text = ""
 		}
@@ -147,15 +162,20 @@ func (j *rowJudge) chunk(next chunk) (r chunkResult) {
 			continue
 		}
 		r.counts.Rows++
-		j.count(&r, line, row)
+		j.count(&r, row, steady)
 	}
+	j.forget()
+	j.deriver.Forget()
 	return r
 }
 
-func (j *rowJudge) count(r *chunkResult, line int, row string) {
-	if err := j.judge(row, len(r.bad) < explainedRows); err != nil {
+// forget lets no row go on from the last one.
+func (j *rowJudge) forget() { j.slots, j.steady = j.slots[:0], "" }
+
+func (j *rowJudge) count(r *chunkResult, row string, steady int) {
+	if err := j.judge(row, steady, len(r.bad) < explainedRows); err != nil {
 		r.counts.Unusable++
-		r.bad = append(r.bad, badRow{line, "format", rowProblem(err)})
+		r.bad = append(r.bad, badRow{r.lines, "format", rowProblem(err)})
 		return
 	}
 	switch j.judgement.Verdict() {
@@ -166,7 +186,7 @@ func (j *rowJudge) count(r *chunkResult, line int, row string) {
 	default:
 		r.counts.Failed++
 		for _, failure := range j.judgement.Failures {
-			r.bad = append(r.bad, badRow{line, failure.Check, failure.Words})
+			r.bad = append(r.bad, badRow{r.lines, failure.Check, failure.Words})
 		}
 	}
 }
@@ -178,7 +198,61 @@ func rowProblem(err error) string {
 	return err.Error()
 }
 
-func (j *rowJudge) judge(row string, explain bool) (err error) {
+// judge judges one row, whose first bytes are known to be the steady ones.
+func (j *rowJudge) judge(row string, steady int, explain bool) error {
+	if !j.follow(row, steady) {
+		if err := j.begin(row); err != nil {
+			j.forget()
+			return err
+		}
+	}
+	return j.deriver.Judge(&j.row.claim, &j.judgement, explain)
+}
+
+// follow reads a row that differs from the one before in some texts alone, as
+// most do: only the cells that changed are moved, and the others keep the very
+// string, so that whoever compares it with that of the row before is done at
+// once. It returns false, with the row half read, when begin has to read it.
+func (j *rowJudge) follow(row string, steady int) bool {
+	first, last := 0, len(j.slots)-1
+	if steady > 0 {
+		first = j.layout.steady
+	}
+	rest := row[steady:]
+	for i := first; i <= last; i++ {
+		if raw := j.raw[i]; i < last && len(rest) > len(raw) && rest[len(raw)] == ',' && rest[:len(raw)] == raw {
+			rest = rest[len(raw)+1:]
+			continue
+		}
+		cell, behind, err := cutCell(rest)
+		if err != nil || cell == "" || j.slots[i] == nil || (behind == "") != (i == last) {
+			return false
+		}
+		*j.slots[i], j.raw[i] = cell, rest[:len(rest)-len(behind)]
+		if i < last {
+			rest = behind[1:]
+		}
+		if i < j.layout.steady {
+			j.steady = ""
+		}
+	}
+	if j.steady == "" && last >= 0 {
+		j.keepSteady(row)
+	}
+	return last >= 0
+}
+
+// keepSteady notes the beginning that the next row is likely to have, too.
+func (j *rowJudge) keepSteady(row string) {
+	length := 0
+	for _, raw := range j.raw[:j.layout.steady] {
+		length += len(raw) + len(",")
+	}
+	j.steady = row[:min(length, len(row))]
+}
+
+// begin reads a row from nothing.
+func (j *rowJudge) begin(row string) (err error) {
 	if j.cells, err = splitRow(row, j.cells[:0]); err != nil {
 		return err
 	}
@@ -193,7 +267,42 @@ func (j *rowJudge) judge(row string, explain bool) (err error) {
 		return err
 	}
 	j.complete()
-	return j.deriver.Judge(&j.row.claim, &j.judgement, explain)
+	j.place(row)
+	return nil
+}
+
+// place notes where the next row's cells belong.
+func (j *rowJudge) place(row string) {
+	claim := &j.row.claim
+	j.raw, j.slots = j.raw[:0], j.slots[:0]
+	whole, parameters, stated := row, 0, 0
+	for i, cell := range j.cells {
+		_, rest, _ := cutCell(row) // as splitRow did
+		j.raw = append(j.raw, row[:len(row)-len(rest)])
+		row = strings.TrimPrefix(rest, ",")
+		var slot *string
+		switch place := j.layout.places[i]; {
+		case place == inNothing:
+			slot = &j.nowhere
+		case cell == "":
+		case place == inServerSeed:
+			slot = &claim.Input.ServerSeed
+		case place == inClientSeed:
+			slot = &claim.Input.ClientSeed
+		case place == inNonce:
+			slot = &claim.Input.Nonce
+		case place == inCommitment:
+			slot = &claim.Commitment
+		case place == inParameter:
+			slot = &claim.Input.Parameters[parameters].Text
+			parameters++
+		case place == inOutcome:
+			slot = &claim.Stated[stated].Text
+			stated++
+		}
+		j.slots = append(j.slots, slot)
+	}
+	j.keepSteady(whole)
 }
 
 // read puts the cells where they belong. An empty cell leaves what the flags
@@ -263,45 +372,51 @@ var errQuotes = errors.New("a quotation mark is not closed, or something stands 
 // cells. Cells are not trimmed.
 func splitRow(row string, cells []string) ([]string, error) {
 	for {
-		if strings.HasPrefix(row, `"`) {
-			cell, rest, err := quotedCell(row)
-			if err != nil {
-				return cells, err
-			}
-			cells = append(cells, cell)
-			if rest == "" {
-				return cells, nil
-			}
-			row = rest[1:]
-			continue
+		cell, rest, err := cutCell(row)
+		if err != nil {
+			return cells, err
 		}
-		end := strings.IndexByte(row, ',')
-		if end < 0 {
-			return append(cells, row), nil
+		cells = append(cells, cell)
+		if rest == "" {
+			return cells, nil
 		}
-		cells, row = append(cells, row[:end]), row[end+1:]
+		row = rest[1:]
 	}
 }
 
-// quotedCell returns a cell in quotation marks and what follows it: nothing,
-// or a comma and more.
-func quotedCell(row string) (cell, rest string, err error) {
-	var text strings.Builder
-	for row = row[1:]; ; {
-		end := strings.IndexByte(row, '"')
-		if end < 0 {
+// cutCell returns the first cell and what follows it: nothing, or a comma and
+// more.
+func cutCell(row string) (cell, rest string, err error) {
+	if row != "" && row[0] == '"' {
+		return cutQuoted(row)
+	}
+	end := strings.IndexByte(row, ',')
+	if end < 0 {
+		return row, "", nil
+	}
+	return row[:end], row[end:], nil
+}
+
+// cutQuoted is cutCell for a cell in quotation marks.
+func cutQuoted(row string) (cell, rest string, err error) {
+	end := 1
+	for doubled := false; ; doubled = true {
+		next := strings.IndexByte(row[end:], '"')
+		if next < 0 {
 			return "", "", errQuotes
 		}
-		text.WriteString(row[:end])
-		row = row[end+1:]
-		if !strings.HasPrefix(row, `"`) {
-			break
+		end += next + 1
+		if end < len(row) && row[end] == '"' {
+			end++
+			continue
 		}
-		text.WriteByte('"')
-		row = row[1:]
+		if cell = row[1 : end-1]; doubled {
+			cell = strings.ReplaceAll(cell, `""`, `"`)
+		}
+		break
 	}
-	if row != "" && row[0] != ',' {
+	if end < len(row) && row[end] != ',' {
 		return "", "", errQuotes
 	}
-	return text.String(), row, nil
+	return cell, row[end:], nil
 }

@@ -280,23 +280,3 @@ func TestExplainingABadFileEnds(t *testing.T) {
 		t.Errorf("status %d, %d rows", status, strings.Count(out, "FAILED  outcome"))
 	}
 }
-
-func FuzzSplitRow(f *testing.F) {
-	for _, row := range []string{"", ",", `"a,b",c`, `"a""b"`, `"a`, `"a"b`, `a"b,c`} {
-		f.Add(row)
-	}
-	f.Fuzz(func(t *testing.T, row string) {
-		cells, err := splitRow(row, nil)
-		if err != nil {
-			return
-		}
-		quoted := make([]string, len(cells))
-		for i, cell := range cells {
-			quoted[i] = `"` + strings.ReplaceAll(cell, `"`, `""`) + `"`
-		}
-		again, err := splitRow(strings.Join(quoted, ","), nil)
-		if err != nil || fmt.Sprintf("%q", again) != fmt.Sprintf("%q", cells) {
-			t.Errorf("%q gives %q, and in quotation marks %q, %v", row, cells, again, err)
-		}
-	})
-}
