@@ -225,6 +225,8 @@ func loadedOr(sc *redisscript.Script, partition int, r reply) (ledger.Loaded, er
 		return parseLoaded(partition, r)
 	case "NOTFOUND":
 		return ledger.Loaded{}, ledger.ErrNotFound
+	case "BOOK":
+		return ledger.Loaded{}, ledger.ErrBook
 	case "PICKS":
 		return ledger.Loaded{}, ledger.ErrPicksChanged
 	case "INTERRUPTED":

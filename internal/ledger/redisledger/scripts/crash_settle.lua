@@ -1,7 +1,7 @@
 -- KEYS table in this partition; ARGV table, epoch, owner, and for each bet:
 -- player's name, book, count, state, targets, payout, its 7 bytes, worst case,
 -- currency, outbox, slot.
--- -> {'OK', for each bet: its record, or '' when there is none, and the balance} | FENCED
+-- -> {'OK', for each bet: its record, or '' when there is none, and the balance, or ! and what is broken} | FENCED
 local t, epoch, owner = ARGV[1], ARGV[2], ARGV[3]
 if stranger(t, tonumber(epoch), owner) then return {'FENCED'} end
 local answers, touched = {'OK'}, {}
@@ -17,7 +17,7 @@ for i = 4, #ARGV, 11 do
     touched[int(number_of(record))] = true
     record, balance = end_bet(t, name, book, count, record, tonumber(ARGV[i + 3]), ARGV[i + 4], tonumber(ARGV[i + 5]),
       ARGV[i + 6], tonumber(ARGV[i + 7]), currency, ARGV[i + 9], ARGV[i + 10])
-    if not record then return broken(balance .. ' of bet ' .. book .. '-' .. int(count)) end
+    if not record then record, balance = '', '!' .. balance end -- the others are ended all the same
   end
   table.insert(answers, record)
   table.insert(answers, balance)

@@ -15,12 +15,12 @@ local time = micros()
 -- open_round writes the opening record, and moves what was reserved for bets in the queue.
 local function open_round(skipped, beacon, mask, betting)
   local x = tag .. ':x'
-  local queued = int(tonumber(h.n) + 1) .. ':'
+  local queued, field = int(tonumber(h.n) + 1) .. ':'
   for i, v in ipairs(call('HGETALL', x)) do
-    if i % 2 == 1 then h.field = v else
-      local mine = h.field:sub(1, #queued) == queued
-      if not mine or queued ~= number .. ':' then call('HDEL', x, h.field) end
-      if mine and queued ~= number .. ':' then call('HSET', x, number .. ':' .. h.field:sub(#queued + 1), v) end
+    if i % 2 == 1 then field = v else
+      local mine = field:sub(1, #queued) == queued
+      if not mine or queued ~= number .. ':' then call('HDEL', x, field) end
+      if mine and queued ~= number .. ':' then call('HSET', x, number .. ':' .. field:sub(#queued + 1), v) end
     end
   end
   if tonumber(skipped) > 0 then

@@ -1,0 +1,424 @@
+package redisledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/openoriginals/originals/internal/bet"
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/reason"
+)
+
+// crashKey returns a key of a table in one partition.
+func crashKey(partition int, kind, table string) string { return tag(partition) + ":" + kind + ":" + table }
+
+var errBettingClosed = reason.New(reason.BettingClosed, "the table takes no bets now")
+
+// placeTries is how often a bet whose round was locked under it tries the next.
+const placeTries = 20
+
+// PlaceCrashBet implements ledger.CrashStore. It holds the worst case against
+// the round's limit first, and takes the bet then. What is held for a bet that
+// is not taken is released; where that fails it is held until the round ends.
+func (s *Store) PlaceCrashBet(ctx context.Context, p ledger.CrashPlacement) (ledger.CrashTaken, error) {
+	if err := checkPlacement(p); err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	for try := 0; ; try++ {
+		number, err := s.reserve(ctx, p)
+		if err != nil {
+			return s.repeated(ctx, p, err)
+		}
+		taken, now, err := s.place(ctx, p, number)
+		if err == nil && now || isUnknown(err) {
+			return taken, err
+		}
+		s.release(ctx, p, number)
+		if !errors.Is(err, errMoved) {
+			return taken, err
+		}
+		if try == placeTries {
+			return ledger.CrashTaken{}, errBettingClosed
+		}
+		if err := pause(ctx, time.Duration(try)*time.Millisecond); err != nil {
+			return ledger.CrashTaken{}, err
+		}
+	}
+}
+
+// isUnknown reports whether a call may have had its effect.
+func isUnknown(err error) bool { return err != nil && reason.Of(err) == reason.StoreUnavailable }
+
+// pause waits between two tries, while the owner moves from phase to phase.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func checkPlacement(p ledger.CrashPlacement) error {
+	if err := p.Target.Validate(); err != nil {
+		return fmt.Errorf("redisledger: crash bet: %w", err)
+	}
+	if _, err := money.ParseCurrency(string(p.Currency)); err != nil {
+		return fmt.Errorf("redisledger: crash bet: %w", err)
+	}
+	if !validBetID(p.BetID) {
+		return fmt.Errorf("redisledger: crash bet: %w", errBetID)
+	}
+	if p.Stake <= 0 || p.Stake > money.MaxUnits || p.WorstCase < 0 || p.WorstCase > money.MaxUnits || p.RoundLimit > money.MaxUnits {
+		return fmt.Errorf("redisledger: crash bet: stake of %d, at worst %d", p.Stake, p.WorstCase)
+	}
+	return nil
+}
+
+// repeated answers a bet that nothing could be held for: when it is a repeat, as
+// the bet was answered.
+func (s *Store) repeated(ctx context.Context, p ledger.CrashPlacement, refusal error) (ledger.CrashTaken, error) {
+	if isUnknown(refusal) {
+		return ledger.CrashTaken{}, refusal
+	}
+	p.Refusal = refusal
+	taken, _, err := s.place(ctx, p, 0)
+	return taken, err
+}
+
+// reserve returns the round that a bet will enter.
+func (s *Store) reserve(ctx context.Context, p ledger.CrashPlacement) (uint32, error) {
+	if p.Refusal != nil {
+		return 0, p.Refusal
+	}
+	r, err := s.run(ctx, crashReserveScript, []string{homeKey(p.Table, "s")},
+		string(p.Currency), int64(p.WorstCase), int64(p.RoundLimit), int64(p.Stake))
+	if err != nil {
+		return 0, err
+	}
+	switch r.word() {
+	case "OK":
+		return parseNonce(r.text(1))
+	case "CLOSED":
+		return 0, errBettingClosed
+	case "LIMIT":
+		return 0, reason.New(reason.LimitExceeded, "the bets of this round could pay more than its limit",
+			"limit", "maxRoundPayout", "value", strconv.FormatInt(int64(p.RoundLimit), 10))
+	}
+	return 0, r.unexpected(crashReserveScript)
+}
+
+// release gives back what a bet held that was not taken. It does not matter
+// when it fails.
+func (s *Store) release(ctx context.Context, p ledger.CrashPlacement, number uint32) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	_, _ = s.run(ctx, crashReleaseScript, []string{homeKey(p.Table, "x")},
+		nonceText(number), string(p.Currency), int64(p.WorstCase), int64(p.Stake))
+}
+
+var errMoved = errors.New("redisledger: the round was locked")
+
+// place takes a bet for a round, and reports whether it did so now.
+func (s *Store) place(ctx context.Context, p ledger.CrashPlacement, number uint32) (ledger.CrashTaken, bool, error) {
+	book := ledger.CrashBook(p.Player, p.Table)
+	field, spread := crashIDDigest(p.BetID)
+	record, _ := packRecord(ledger.Draw{
+		BetID: p.BetID, Stake: p.Stake, Currency: p.Currency,
+		Bet: bet.Bet{Game: bet.Crash, Crash: bet.CrashBet{Bet: p.Target}},
+	})
+	r, err := s.run(ctx, crashPlaceScript, []string{playerKey(p.Player)},
+		p.Table, p.Player.String(), short(book), field, spread, record, int64(p.Stake), int64(p.WorstCase), string(p.Currency),
+		nonceText(number), nonceText(p.LastNumber), crashFlag(p.Refusal != nil))
+	if err != nil {
+		return ledger.CrashTaken{}, false, err
+	}
+	switch r.word() {
+	case "OK":
+		taken, err := parseTaken(p.Table, p.Player, book, r)
+		return taken, r.text(4) == "1", err
+	case "MOVED":
+		return ledger.CrashTaken{}, false, errMoved
+	case "REFUSED":
+		return ledger.CrashTaken{}, false, p.Refusal
+	case "CLOSED":
+		return ledger.CrashTaken{}, false, errBettingClosed
+	case "REUSED":
+		return ledger.CrashTaken{}, false, reason.New(reason.BetIDReused, "this bet id was used for another bet")
+	case "PLACED":
+		return ledger.CrashTaken{}, false, reason.New(reason.BetAlreadyPlaced, "a bet of this player is in the round already",
+			"number", nonceText(number))
+	case "FUNDS":
+		return ledger.CrashTaken{}, false, reason.New(reason.InsufficientFunds, "the balance is less than the stake", "balance", r.text(1))
+	case "LIMIT":
+		return ledger.CrashTaken{}, false, reason.New(reason.BalanceLimit, "a win could take the balance beyond what is booked")
+	}
+	return ledger.CrashTaken{}, false, r.unexpected(crashPlaceScript)
+}
+
+// parseTaken reads {'OK', count, record, balance}.
+func parseTaken(table string, p ledger.Player, book ledger.PairID, r reply) (ledger.CrashTaken, error) {
+	count, err := parseNonce(r.text(1))
+	if err != nil {
+		return ledger.CrashTaken{}, fmt.Errorf("%w: count: %w", errCrash, err)
+	}
+	return taken(table, p, ledger.RoundID{Pair: book, Nonce: count}, r.text(2), r.text(3))
+}
+
+func taken(table string, p ledger.Player, id ledger.RoundID, record, balance string) (ledger.CrashTaken, error) {
+	round, err := parseRecord(id, record, "", "")
+	if err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	units, err := parseUnits(balance)
+	return ledger.CrashTaken{Table: table, Player: p, Round: round, Balance: units}, err
+}
+
+// CancelCrashBet implements ledger.CrashStore.
+func (s *Store) CancelCrashBet(ctx context.Context, table string, p ledger.Player, betID string) (ledger.CrashTaken, error) {
+	found, err := s.FindCrashBet(ctx, table, p, betID)
+	if err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	b := crashBet(p, found.Round)
+	worst, err := b.WorstCase()
+	if err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	slot, err := packSlot(b.ID)
+	if err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	r, err := s.run(ctx, crashCancelScript, []string{playerKey(p)},
+		table, p.String(), short(b.ID.Pair), nonceText(b.ID.Nonce), b.Bet.AppendTargets(nil), int64(b.Stake), append7(nil, b.Stake),
+		int64(worst), string(b.Currency), outboxKey(p.Operator, p.Partition()), slot)
+	if err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	switch r.word() {
+	case "OK":
+		if r.text(4) == "1" {
+			s.release(ctx, ledger.CrashPlacement{Table: table, Currency: b.Currency, WorstCase: worst, Stake: b.Stake}, b.Bet.Number)
+		}
+		return parseTaken(table, p, b.ID.Pair, r)
+	case "CLOSED":
+		return ledger.CrashTaken{}, errBettingClosed
+	case "NOTFOUND":
+		return ledger.CrashTaken{}, ledger.ErrNotFound
+	}
+	return ledger.CrashTaken{}, r.unexpected(crashCancelScript)
+}
+
+func crashBet(p ledger.Player, r ledger.Round) ledger.CrashBet {
+	return ledger.CrashBet{ID: r.ID, Player: p, BetID: r.BetID, Bet: r.Bet.Crash, Currency: r.Currency, Stake: r.Stake}
+}
+
+// FindCrashBet implements ledger.CrashStore.
+func (s *Store) FindCrashBet(ctx context.Context, table string, p ledger.Player, betID string) (ledger.CrashTaken, error) {
+	field, spread := crashIDDigest(betID)
+	return s.find(ctx, ledger.CrashBook(p, table), "", field, spread)
+}
+
+// LoadCrashBet implements ledger.CrashStore.
+func (s *Store) LoadCrashBet(ctx context.Context, id ledger.RoundID) (ledger.CrashTaken, error) {
+	if _, err := ledger.ParsePairID(string(id.Pair)); err != nil {
+		return ledger.CrashTaken{}, ledger.ErrNotFound
+	}
+	return s.find(ctx, id.Pair, nonceText(id.Nonce), "", 0)
+}
+
+func (s *Store) find(ctx context.Context, book ledger.PairID, count string, digest any, spread uint32) (ledger.CrashTaken, error) {
+	r, err := s.run(ctx, crashFindScript, []string{pairKey(book)}, short(book), count, digest, spread)
+	if err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	if r.word() == "NOTFOUND" {
+		return ledger.CrashTaken{}, ledger.ErrNotFound
+	}
+	if r.word() != "OK" {
+		return ledger.CrashTaken{}, r.unexpected(crashFindScript)
+	}
+	player, err := ledger.ParsePlayer(r.text(3))
+	if err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	balances, err := parseBalances(r.fields(5))
+	if err != nil {
+		return ledger.CrashTaken{}, err
+	}
+	nonce, err := parseNonce(r.text(1))
+	if err != nil {
+		return ledger.CrashTaken{}, fmt.Errorf("%w: count: %w", errCrash, err)
+	}
+	round, err := parseRecord(ledger.RoundID{Pair: book, Nonce: nonce}, r.text(2), "", "")
+	return ledger.CrashTaken{Table: r.text(4), Player: player, Round: round, Balance: balances[round.Currency]}, err
+}
+
+// CrashBookLength implements ledger.CrashStore.
+func (s *Store) CrashBookLength(ctx context.Context, table string, p ledger.Player) (uint32, error) {
+	start := time.Now()
+	text, err := s.client.HGet(ctx, pairKey(ledger.CrashBook(p, table)), "n").Result()
+	if errors.Is(err, redis.Nil) {
+		return 0, nil
+	}
+	s.onCall("crash_book", time.Since(start), err)
+	if err != nil {
+		return 0, s.runner.Failed(ctx, "crash_book", err)
+	}
+	return parseNonce(text)
+}
+
+// OpenCrashPartition implements ledger.CrashStore.
+func (s *Store) OpenCrashPartition(ctx context.Context, o ledger.CrashOwner, partition int, number uint32) error {
+	_, err := s.partition(ctx, o, partition, number, "1")
+	return err
+}
+
+// CloseCrashPartition implements ledger.CrashStore.
+func (s *Store) CloseCrashPartition(ctx context.Context, o ledger.CrashOwner, partition int, number uint32) (ledger.CrashBets, error) {
+	r, err := s.partition(ctx, o, partition, number, "0")
+	if err != nil {
+		return ledger.CrashBets{}, err
+	}
+	var all ledger.CrashBets
+	if all.Settled, err = strconv.Atoi(r.text(1)); err != nil {
+		return ledger.CrashBets{}, fmt.Errorf("%w: settled bets: %w", errCrash, err)
+	}
+	if all.Bets, err = parseCrashBets(partition, r.list(2)); err != nil {
+		return ledger.CrashBets{}, err
+	}
+	live := r.list(3)
+	for i := range live {
+		n, err := parseNonce(live.text(i))
+		if err != nil {
+			return ledger.CrashBets{}, fmt.Errorf("%w: live rounds: %w", errCrash, err)
+		}
+		if n < number {
+			all.Numbers = append(all.Numbers, n)
+		}
+	}
+	return all, nil
+}
+
+func (s *Store) partition(ctx context.Context, o ledger.CrashOwner, partition int, number uint32, open string) (reply, error) {
+	r, err := s.run(ctx, crashPartitionScript, []string{crashKey(partition, "ct", o.Table)},
+		o.Table, o.Epoch, o.Owner, nonceText(number), open)
+	if err == nil && r.word() != "OK" {
+		err = ownerRefusal(crashPartitionScript, r)
+	}
+	return r, err
+}
+
+// OpenCrashBets implements ledger.CrashStore.
+func (s *Store) OpenCrashBets(ctx context.Context, table string, partition int, number uint32) ([]ledger.CrashBet, error) {
+	r, err := s.run(ctx, crashBetsScript, []string{crashKey(partition, "cb", table) + ":" + nonceText(number)})
+	if err != nil {
+		return nil, err
+	}
+	return parseCrashBets(partition, r.list(1))
+}
+
+// parseCrashBets reads <book>-<count> and player 0 record, for each bet.
+func parseCrashBets(partition int, list reply) ([]ledger.CrashBet, error) {
+	bets := make([]ledger.CrashBet, 0, len(list)/2)
+	for i := 0; i+1 < len(list); i += 2 {
+		id, err := ledger.ParseRoundID(fmt.Sprintf("%02d-%s", partition, list.text(i)))
+		if err != nil {
+			return nil, err
+		}
+		name, record, ok := strings.Cut(list.text(i+1), "\x00")
+		if !ok {
+			return nil, fmt.Errorf("%w: bet %s", errCrash, id)
+		}
+		player, err := ledger.ParsePlayer(name)
+		if err != nil {
+			return nil, err
+		}
+		round, err := parseRecord(id, record, "", "")
+		if err != nil {
+			return nil, err
+		}
+		bets = append(bets, crashBet(player, round))
+	}
+	return bets, nil
+}
+
+// SettleCrashBets implements ledger.CrashStore.
+func (s *Store) SettleCrashBets(ctx context.Context, o ledger.CrashOwner, partition int, bets []ledger.CrashSettlement) ([]ledger.CrashTaken, error) {
+	args := make([]any, 0, 3+11*len(bets))
+	args = append(args, o.Table, o.Epoch, o.Owner)
+	for _, q := range bets {
+		var err error
+		if args, err = appendCrashSettlement(args, q); err != nil {
+			return nil, err
+		}
+	}
+	r, err := s.run(ctx, crashSettleScript, []string{crashKey(partition, "ct", o.Table)}, args...)
+	if err != nil {
+		return nil, err
+	}
+	if r.word() != "OK" || len(r) != 1+2*len(bets) {
+		return nil, ownerRefusal(crashSettleScript, r)
+	}
+	out := make([]ledger.CrashTaken, len(bets))
+	for i, q := range bets {
+		record, balance := r.text(1+2*i), r.text(2+2*i)
+		switch {
+		case strings.HasPrefix(balance, "!"):
+			err = errors.Join(err, fmt.Errorf("%w: bet %s is broken: %s", errCrash, q.Bet.ID, balance[1:]))
+		case record != "":
+			var parseErr error
+			out[i], parseErr = taken(o.Table, q.Bet.Player, q.Bet.ID, record, balance)
+			err = errors.Join(err, parseErr)
+		}
+	}
+	return out, err
+}
+
+func appendCrashSettlement(args []any, q ledger.CrashSettlement) ([]any, error) {
+	b := q.Bet
+	b.Bet.CashOutE2 = q.CashOutE2
+	if err := b.Bet.Validate(); err != nil {
+		return nil, fmt.Errorf("redisledger: settle crash bet %s: %w", b.ID, err)
+	}
+	worst, err := b.WorstCase()
+	if err != nil {
+		return nil, err
+	}
+	state, payout := ledger.Settled, b.Stake
+	if q.Void {
+		state, b.Bet.CashOutE2 = ledger.Void, 0
+	} else if payout, err = money.Payout(b.Stake, b.Bet.Paid()); err != nil {
+		return nil, err
+	}
+	slot, err := packSlot(b.ID)
+	if err != nil {
+		return nil, err
+	}
+	return append(args, b.Player.String(), short(b.ID.Pair), nonceText(b.ID.Nonce), int(state), b.Bet.AppendTargets(nil),
+		int64(payout), append7(nil, payout), int64(worst), string(b.Currency),
+		outboxKey(b.Player.Operator, b.ID.Pair.Partition()), slot), nil
+}
+
+// crashIDDigest is the field of a bet's id in the index of its book, and the
+// number that picks the index's hash.
+func crashIDDigest(betID string) (field []byte, spread uint32) {
+	sum := sha256.Sum256([]byte(betID))
+	return sum[:8], binary.BigEndian.Uint32(sum[:4])
+}
+
+func crashFlag(b bool) string {
+	if b {
+		return "1"
+	}
+	return ""
+}
