@@ -44,7 +44,7 @@ func newRoot() *cli.Command {
 		Action: serveAll,
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), verifyCommand(), rtpCommand(),
-			tokenCommand(), certificatesCommand(), configCommand(),
+			tokenCommand(), referenceWalletCommand(), certificatesCommand(), configCommand(),
 		},
 		HideVersion:     true,
 		HideHelpCommand: true,
