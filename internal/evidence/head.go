@@ -72,7 +72,7 @@ func readHead(r io.Reader) (seedPair, io.Reader, error) {
 func fill(r io.Reader, text []byte, size int) (filled []byte, last bool, err error) {
 	have := len(text)
 	if cap(text) < size {
-		text = append(make([]byte, 0, size), text...)
+		text = append(make([]byte, 0, size+slack), text...)
 	}
 	n, err := io.ReadFull(r, text[have:size])
 	if err == io.EOF || err == io.ErrUnexpectedEOF {

@@ -36,6 +36,20 @@ func (r *round) claimed() (d drawn) {
 	return d
 }
 
+// states reports whether the round says that this was drawn.
+func (r *round) states(right *drawn) bool {
+	switch r.game {
+	case bet.Dice:
+		return r.dice.roll == right.number
+	case bet.Limbo:
+		return r.limbo.outcomeE2 == right.number
+	case bet.Roulette:
+		return uint32(r.pocket) == right.number
+	default:
+		return bytes.Equal(r.mines.board, right.mines[:right.count])
+	}
+}
+
 // draw draws what the round draws from a stream. It does not allocate.
 func (r *round) draw(s *rng.Stream) (d drawn) {
 	switch r.game {
@@ -69,6 +83,7 @@ func (d drawn) words(g bet.Game) string {
 type judge struct {
 	pair     *seedPair
 	signer   rng.Signer // unusable when the seeds of the pair are, so that no round has an outcome
+	stream   rng.Stream // of the round that is being derived
 	findings findings
 	part     part
 }
@@ -91,25 +106,31 @@ type part struct {
 	totals                    totals
 }
 
-// rounds judges the rounds in some slots. It derives all their streams first: a processor is faster at many derivations
+// rounds judges the rounds in some slots. It derives all their outcomes first: a processor is faster at many derivations
 // in a row than between other work.
 func (j *judge) rounds(slots []slot) {
 	for i := range slots {
-		signature, err := j.signer.Sign(slots[i].round.nonce)
-		if slots[i].derived = err == nil; err == nil {
-			slots[i].stream.Start(signature)
-		}
+		slots[i].derive(&j.signer, &j.stream)
 	}
 	for i := range slots {
 		r := &slots[i].round
 		j.identity(r)
 		j.sequence(r)
 		if slots[i].derived {
-			j.play(r, &slots[i].stream)
+			j.play(r, &slots[i].right)
 		} else {
 			j.findings.fail(checkOutcome, int64(r.nonce), "the seeds of the pair give no outcome")
 		}
 		j.part.totals.add(r)
+	}
+}
+
+// derive draws what the seeds give to the round in a slot.
+func (s *slot) derive(signer *rng.Signer, stream *rng.Stream) {
+	signature, err := signer.Sign(s.round.nonce)
+	if s.derived = err == nil; s.derived {
+		stream.Start(signature)
+		s.right = s.round.draw(stream)
 	}
 }
 
@@ -182,10 +203,9 @@ func (f *findings) follow(nonce uint32, created instant, expected uint64, before
 	}
 }
 
-// play draws the round again from its stream and compares all that follows from the seeds.
-func (j *judge) play(r *round, s *rng.Stream) {
+// play compares a round with what was drawn for it, and with all that follows from that.
+func (j *judge) play(r *round, right *drawn) {
 	nonce := int64(r.nonce)
-	right := r.draw(s)
 	unplayed := r.game == bet.Mines && len(r.mines.picks) == 0
 	if r.void && !unplayed {
 		j.findings.fail(checkOutcome, nonce, "only a mines round without a pick can be void")
@@ -194,8 +214,8 @@ func (j *judge) play(r *round, s *rng.Stream) {
 		j.findings.fail(checkOutcome, nonce, "a mines round settles with one pick at least")
 	}
 	hidden := r.void && unplayed && len(r.mines.board) == 0 // a board that was never shown
-	if claimed := r.claimed(); claimed != right && !hidden {
-		j.wrongOutcome(r, claimed, right)
+	if !r.states(right) && !hidden {
+		j.wrongOutcome(r, r.claimed(), *right)
 	}
 	due := r.due(right)
 	j.compareWin(r, right, due)
@@ -220,7 +240,7 @@ func (j *judge) wrongOutcome(r *round, claimed, right drawn) {
 	j.findings.fail(checkOutcome, int64(r.nonce), "the document says %s, and the seeds give %s%s", claimed.words(r.game), right.words(r.game), hint)
 }
 
-func (j *judge) compareWin(r *round, right drawn, due due) {
+func (j *judge) compareWin(r *round, right *drawn, due due) {
 	nonce := int64(r.nonce)
 	switch r.game {
 	case bet.Dice, bet.Limbo:
@@ -265,16 +285,18 @@ type due struct {
 	chips      uint64 // roulette: the sum of the chips
 }
 
-func (r *round) due(d drawn) due {
+func (r *round) due(d *drawn) due {
 	result := due{}
 	switch r.game {
 	case bet.Dice:
+		multiplier := r.dice.bet.Multiplier()
 		if result.flag = r.dice.bet.Decide(d.number).Win; result.flag {
-			result.multiplier = r.dice.bet.Multiplier()
+			result.multiplier = multiplier
 		}
 	case bet.Limbo:
+		multiplier := r.limbo.bet.Multiplier()
 		if result.flag = d.number >= r.limbo.bet.TargetE2; result.flag {
-			result.multiplier = r.limbo.bet.Multiplier()
+			result.multiplier = multiplier
 		}
 	case bet.Roulette:
 		result = dueOfChips(r.chips, uint8(d.number))

@@ -9,7 +9,6 @@ import (
 	"github.com/openoriginals/originals/internal/game/mines"
 	"github.com/openoriginals/originals/internal/game/roulette"
 	"github.com/openoriginals/originals/internal/money"
-	"github.com/openoriginals/originals/internal/rng"
 )
 
 // maxMultiplier is the largest multiplier of any game: mines with 12 or 13 of either (FAIRNESS 2.1).
@@ -62,19 +61,25 @@ var (
 type slot struct {
 	round round
 
-	derived bool // the seeds give it a stream
-	stream  rng.Stream
+	derived bool  // the seeds give it an outcome
+	right   drawn // which is this
 
-	picks       [mines.MaxMines]uint8
-	board       [mines.MaxMines]uint8
-	chips       [roulette.MaxChips]roulette.Chip
-	chipNumbers [roulette.MaxChips][6]uint8
+	picks [mines.MaxMines]uint8
+	board [mines.MaxMines]uint8
+	chips *chipSpace // made for the first round with chips, so that slots without lie close together
+}
+
+// chipSpace is the memory of the chips of one round.
+type chipSpace struct {
+	chips   [roulette.MaxChips]roulette.Chip
+	numbers [roulette.MaxChips][6]uint8
 }
 
 // decoder reads rounds, one at a time, into a slot. It belongs to one goroutine.
 type decoder struct {
 	cursor
 	*slot
+	ahead      []byte // the text with slack behind it; nil where no round is read by a template
 	pairPrefix []byte // the beginning of each roundId: a quote, the pair's id and a hyphen
 	learning   bool   // marks are wanted
 	marks      []mark
@@ -266,13 +271,17 @@ func (d *decoder) readChips() []roulette.Chip {
 		d.wants("a list of chips")
 		return nil
 	}
+	if d.chips == nil {
+		d.chips = new(chipSpace)
+	}
+	space := &d.chips.chips
 	for count := 0; d.err == nil && !d.take(']'); count++ {
 		if count > 0 && !d.take(',') {
 			d.wants("a comma or ]")
 			break
 		}
-		if count == len(d.chips) {
-			d.fail("wants at most %d chips", len(d.chips))
+		if count == len(space) {
+			d.fail("wants at most %d chips", len(space))
 			break
 		}
 		d.chip = count
@@ -280,12 +289,12 @@ func (d *decoder) readChips() []roulette.Chip {
 		if d.err != nil {
 			break
 		}
-		if chips := d.chips[count : count+1]; (roulette.Bet{Chips: chips}).Validate() != nil {
+		if chips := space[count : count+1]; (roulette.Bet{Chips: chips}).Validate() != nil {
 			d.fail("there is no chip %s on %v", chips[0].Kind, chips[0].Numbers)
 		}
 		if d.next() == ']' {
 			d.at++
-			return d.chips[:count+1]
+			return space[:count+1]
 		}
 	}
 	d.fail("wants a chip at least")
@@ -293,7 +302,7 @@ func (d *decoder) readChips() []roulette.Chip {
 }
 
 func (d *decoder) chipField(f field) bool {
-	chip := &d.chips[d.chip]
+	chip := &d.chips.chips[d.chip]
 	switch f {
 	case fChipKind:
 		start := d.at
@@ -304,7 +313,7 @@ func (d *decoder) chipField(f field) bool {
 		}
 		chip.Kind = kind
 	case fChipNumbers:
-		chip.Numbers = d.numbers(d.chipNumbers[d.chip][:], roulette.Pockets-1)
+		chip.Numbers = d.numbers(d.chips.numbers[d.chip][:], roulette.Pockets-1)
 	case fChipAmount:
 		chip.Amount = money.Units(d.decimal(1, int64(money.MaxUnits)))
 	}

@@ -15,11 +15,11 @@ type template struct {
 	round    round // the round it was made from, with its steady values
 	ofPair   bool  // the steady values are known to be those of the pair
 	segments []segment
-	end      []byte
+	end      literal
 }
 
 type segment struct {
-	literal []byte // what stands before the value
+	literal // what stands before the value
 	field   field
 	numeric // its limits, when it is a number
 }
@@ -30,7 +30,7 @@ const maxTemplates = 8
 // nextRound reads the round at the cursor into d.round.
 func (d *decoder) nextRound() {
 	for i, t := range d.templates {
-		if d.fits(t) {
+		if len(d.ahead) > 0 && d.fits(t) {
 			if i > 0 { // the rounds of a game come in runs
 				d.templates[0], d.templates[i] = t, d.templates[0]
 			}
@@ -52,45 +52,66 @@ func (d *decoder) fits(t *template) bool {
 	if d.round.template != t {
 		d.round = t.round
 	}
-	text, at := d.text, start
+	at := start
 	for i := range t.segments {
 		s := &t.segments[i]
-		end := at + len(s.literal)
-		if end > len(text) || !bytes.Equal(text[at:end], s.literal) {
+		if !s.begins(d.ahead[at:]) {
 			return d.misfit(start)
 		}
-		if s.high == 0 {
-			if d.at = end; !d.field(s.field) {
+		at += len(s.text)
+		if s.high > 0 {
+			value, size := leadingDigits(d.ahead[at:])
+			if value < leastOf[size] || value < s.low || value > s.high {
 				return d.misfit(start)
 			}
-			at = d.at
+			d.round.set(s.field, value)
+			at += size
 			continue
 		}
-		value, size := leadingDigits(text[end:])
-		if size == 0 || size > 1 && text[end] == '0' || value < s.low || value > s.high {
+		if d.at = at; !d.quickField(s.field) {
 			return d.misfit(start)
 		}
-		d.round.set(s.field, value)
-		at = end + size
+		at = d.at
 	}
-	d.at = at
-	return d.expect(t.end) || d.misfit(start)
+	if !t.end.begins(d.ahead[at:]) {
+		return d.misfit(start)
+	}
+	d.at = at + len(t.end.text)
+	return true
+}
+
+// quickField reads a value that is no number, the usual ones in the usual form first.
+func (d *decoder) quickField(f field) bool {
+	r := &d.round
+	switch f {
+	case fBetID:
+		text, size := d.ahead[d.at:], len(r.betID) // as long as the one before
+		if len(text) > size+2 && size > 0 && text[0] == '"' && text[size+1] == '"' && betIDBytes.spells(text[1:size+1]) {
+			r.betID = text[1 : size+1]
+			d.at += size + 2
+			return true
+		}
+	case fWin:
+		var size int
+		r.win, size = quickBoolean(d.ahead[d.at:])
+		d.at += size
+		if size > 0 {
+			return true
+		}
+	case fCreateTime:
+		r.created = d.instant()
+		return d.err == nil
+	case fSettleTime:
+		r.settled = d.instant()
+		return d.err == nil
+	}
+	return d.field(f)
 }
 
 // misfit goes back to the start of the round, for it to be read in another way.
 func (d *decoder) misfit(start int) bool {
 	d.at, d.err = start, nil
 	return false
-}
-
-// leadingDigits reads the digits with which a text begins, 16 at most, and returns how many they are. Where it stops in
-// front of a further one, what a template wants next is not there.
-func leadingDigits(text []byte) (value int64, size int) {
-	for size < len(text) && size < 16 && text[size]-'0' <= 9 {
-		value = value*10 + int64(text[size]-'0')
-		size++
-	}
-	return value, size
 }
 
 // mark notes where the value stands that was just read, for a template: of a string that holds a number, the number.
@@ -115,10 +136,10 @@ func (d *decoder) learn(start int) {
 	t.round.template = t
 	at := 0
 	for _, m := range own.marks {
-		t.segments = append(t.segments, segment{text[at:m.start], m.field, numerics[m.field]})
+		t.segments = append(t.segments, segment{newLiteral(text[at:m.start]), m.field, numerics[m.field]})
 		at = m.end
 	}
-	t.end = text[at:]
+	t.end = newLiteral(text[at:])
 	if len(d.templates) == maxTemplates {
 		d.templates = d.templates[:maxTemplates-1]
 	}

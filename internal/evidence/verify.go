@@ -171,12 +171,12 @@ type worker struct {
 
 // slotsPerWorker is how many rounds are read before they are judged: enough for either to find its code and its branches
 // as it left them, and few enough for all of them to stay in the cache.
-const slotsPerWorker = 16
+const slotsPerWorker = 64
 
 // verify reads the rounds of a batch, judges each, and leaves the result in the batch.
 func (w *worker) verify(b *batch) {
 	d := w.decoder
-	d.cursor = cursor{text: b.text, path: d.path[:0]}
+	d.cursor, d.ahead = cursor{text: b.text, path: d.path[:0]}, withSlack(b.text)
 	w.judge.findings = findings{}
 	w.judge.part = part{bets: b.part.bets[:0]}
 	for more := true; more; {
