@@ -9,8 +9,10 @@
 package redisledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -24,6 +26,16 @@ type Options struct {
 	// the way to Redis and back, and what Redis or the driver answered. Refusals
 	// are no errors here. It must be quick and safe for concurrent use.
 	OnCall func(script string, took time.Duration, err error)
+
+	// TransferLease is how long a repeat of a transfer that was begun and not
+	// finished is told IN_PROGRESS; 5 s when zero.
+	TransferLease time.Duration
+	// Attempts is how often a player's oldest settlement is claimed in vain before
+	// it becomes a dead letter, 1..255; 10 when zero.
+	Attempts int
+	// Backoff is the delay after the first vain claim; it doubles with each further
+	// one, up to an hour. 1 s when zero.
+	Backoff time.Duration
 }
 
 // Store keeps players in Redis. It is safe for concurrent use.
@@ -31,6 +43,11 @@ type Store struct {
 	client redis.UniversalClient
 	runner *redisscript.Runner
 	onCall func(script string, took time.Duration, err error)
+
+	transferLease time.Duration
+	attempts      int
+	backoff       time.Duration
+	turn          atomic.Uint32 // partition at which the next claim begins
 }
 
 // New returns a Store on a client, which Dial should have made: another one
@@ -39,7 +56,10 @@ func New(client redis.UniversalClient, o Options) *Store {
 	if o.OnCall == nil {
 		o.OnCall = func(string, time.Duration, error) {}
 	}
-	return &Store{client: client, runner: redisscript.NewRunner(client, o.OnCall), onCall: o.OnCall}
+	return &Store{
+		client: client, runner: redisscript.NewRunner(client, o.OnCall), onCall: o.OnCall,
+		transferLease: cmp.Or(o.TransferLease, 5*time.Second), attempts: cmp.Or(o.Attempts, 10), backoff: cmp.Or(o.Backoff, time.Second),
+	}
 }
 
 // run executes a script and returns its answer: a word, and what follows it.

@@ -5,11 +5,19 @@ local name, offer, sealed = ARGV[1], ARGV[2], ARGV[3]
 local life = fence()
 if not life then return broken('no master_replid') end
 
-local h = read(KEYS[1])
-if not h then
+-- A player whom a deposit made has balances and no pair yet. He gets the grants
+-- as anyone else, less those that his balance leaves no room for.
+local h = read(KEYS[1]) or {}
+if not h.c then
+  if h.k or h.l or h.n then return broken('announced pair') end
   if call('EXISTS', pair_key(offer)) == 1 then return broken('offer was announced before') end
-  h = {c = offer, k = sealed, f = life}
-  for i = 4, #ARGV, 2 do h['b' .. ARGV[i]] = ARGV[i + 1] end
+  for i = 4, #ARGV, 2 do
+    local b, amount = 'b' .. ARGV[i], tonumber(ARGV[i + 1])
+    local balance, exposure = units(h[b] or '0'), units(h['x' .. ARGV[i]] or '0')
+    if not balance or not exposure then return broken('balance') end
+    if balance + exposure + amount <= MAX_UNITS then h[b] = int(balance + amount) end
+  end
+  h.c, h.k, h.f = offer, sealed, life
   call('HSET', KEYS[1], unpack(show(h)))
   return {'OK', show(h), {}}
 end

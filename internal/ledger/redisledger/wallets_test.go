@@ -1,0 +1,39 @@
+package redisledger_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/openoriginals/originals/internal/embedded"
+	"github.com/openoriginals/originals/internal/ledger/ledgertest"
+	"github.com/openoriginals/originals/internal/ledger/redisledger"
+	"github.com/openoriginals/originals/internal/testenv"
+)
+
+// walletOptions make time short enough to wait for.
+var walletOptions = redisledger.Options{TransferLease: 200 * time.Millisecond, Attempts: 3, Backoff: 200 * time.Millisecond}
+
+func wallets(t testing.TB, url string, wait func(time.Duration)) ledgertest.Wallets {
+	return ledgertest.Wallets{
+		Store: redisledger.New(client(t, url), walletOptions), Wait: wait,
+		TransferLease: walletOptions.TransferLease, Attempts: walletOptions.Attempts, Backoff: walletOptions.Backoff,
+		Faulty: func(decide func(call int) ledgertest.Fault) ledgertest.WalletStore {
+			c := client(t, url)
+			c.AddHook(&faultHook{decide: decide})
+			return redisledger.New(c, walletOptions)
+		},
+	}
+}
+
+func TestTransfersOnRedis(t *testing.T) {
+	ledgertest.RunTransfers(t, wallets(t, testenv.Redis(t, testenv.InMemory).URL(), time.Sleep))
+}
+
+func TestTransfersOnEmbedded(t *testing.T) {
+	e, err := embedded.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	ledgertest.RunTransfers(t, wallets(t, e.URL(), time.Sleep))
+}
