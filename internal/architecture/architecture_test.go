@@ -73,7 +73,8 @@ var pure = map[string][]string{
 	"internal/rng":     {"golang.org/x/crypto/sha3"},
 	"internal/game":    {module + "internal/game", module + "internal/rng", module + "internal/money"},
 	"internal/rtp":     {module + "internal/game", module + "internal/money"},
-	"internal/foreign": {module + "internal/game", module + "internal/rng"},
+	"internal/mistake": nil,
+	"internal/foreign": {module + "internal/game", module + "internal/mistake", module + "internal/rng"},
 }
 
 // impure are the parts of the standard library by which a clock, the machine, randomness or an output could come in.
@@ -169,8 +170,9 @@ func firstFloatIn(source []byte) string {
 	}
 }
 
-// verifying are the packages that may know the arithmetic of other houses: the verify command and the verifier service.
-var verifying = []string{"services/originals", "services/gateway"}
+// verifying are the packages that may know the arithmetic of other houses: the verify command, the verifier service and
+// what they share.
+var verifying = []string{"services/originals", "services/gateway", "internal/wronghouse"}
 
 // direction returns what a package leads to and must not.
 func direction(p goPackage) (found []string) {
@@ -188,7 +190,7 @@ func direction(p goPackage) (found []string) {
 			refuse(path)
 		case below(imported, "services/originals") && !below(p.name(), "services/originals"):
 			refuse(path)
-		case below(imported, "internal/foreign") && !slices.Contains(verifying, p.name()):
+		case belowAny(imported, []string{"internal/foreign", "internal/wronghouse"}) && !slices.Contains(verifying, p.name()):
 			refuse(path) // never for play
 		case below(imported, "internal/vectors"), below(imported, "internal/architecture"):
 			refuse(path)

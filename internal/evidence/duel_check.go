@@ -38,7 +38,7 @@ type duelJudge struct {
 func (j *duelJudge) fail(check int, format string, arguments ...any) {
 	j.counts[check]++
 	if len(j.failures[check]) < MaxFailures {
-		j.failures[check] = append(j.failures[check], Failure{noNonce, fmt.Sprintf(format, arguments...)})
+		j.failures[check] = append(j.failures[check], Failure{Nonce: noNonce, Words: fmt.Sprintf(format, arguments...)})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/openoriginals/originals/internal/mistake"
 	"github.com/openoriginals/originals/internal/rng"
 )
 
@@ -43,20 +44,27 @@ func offByOne(nonce uint32, gives func(uint32) bool) string {
 	return ""
 }
 
-// commitmentHint names the usual mistake behind a server seed that does not hash to the commitment, or "".
+// commitmentHint names in words the usual mistake behind a server seed that does not hash to the commitment, or "".
 func commitmentHint(serverSeed, clientSeed, commitment string) string {
+	_, words := commitmentMistake(serverSeed, clientSeed, commitment)
+	return words
+}
+
+func commitmentMistake(serverSeed, clientSeed, commitment string) (m mistake.Mistake, words string) {
 	raw, _ := hex.DecodeString(serverSeed)
 	switch {
 	case serverSeed == commitment:
-		return "; the server seed given is the commitment itself: a hash was pasted in place of the server seed"
+		return mistake.HashForServerSeed, "; the server seed given is the commitment itself: a hash was pasted in place of the server seed"
 	case opens(clientSeed, commitment):
-		return "; the client seed hashes to it: client seed and server seed are swapped"
+		return mistake.SeedsSwapped, "; the client seed hashes to it: client seed and server seed are swapped"
+	case opens(commitment, serverSeed):
+		return mistake.CommitmentForSeed, "; the two are in each other's place: the commitment given hashes to the server seed given"
 	case hexOf(sha3.Sum256(raw)) == commitment:
-		return "; the commitment is the hash of the 32 raw bytes, and this scheme hashes the 64 hex digits"
+		return mistake.BytesHashed, "; the commitment is the hash of the 32 raw bytes, and this scheme hashes the 64 hex digits"
 	case hexOf(sha256.Sum256([]byte(serverSeed))) == commitment, hexOf(sha256.Sum256(raw)) == commitment:
-		return "; the commitment is its SHA-256, and this scheme uses SHA3-256: a bet of another scheme or house"
+		return mistake.OtherHouse, "; the commitment is its SHA-256, and this scheme uses SHA3-256: a bet of another scheme or house"
 	default:
-		return ""
+		return "", ""
 	}
 }
 

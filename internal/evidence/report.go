@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"github.com/openoriginals/originals/internal/mistake"
 )
 
 // Verdict is what a report comes to.
@@ -72,8 +74,9 @@ type Check struct {
 
 // Failure is one reason why a check does not hold.
 type Failure struct {
-	Nonce int64  `json:"nonce"` // of the round, or -1 when it is about no single round
-	Words string `json:"words"` // the reason, for people
+	Nonce   int64           `json:"nonce"`             // of the round, or -1 when it is about no single round
+	Words   string          `json:"words"`             // the reason, for people
+	Mistake mistake.Mistake `json:"mistake,omitempty"` // of a single round: what the player seems to have done; may be empty
 }
 
 // String returns the words, after the nonce if there is one.
@@ -144,7 +147,14 @@ const noNonce = -1
 func (f *findings) fail(c checkID, nonce int64, format string, arguments ...any) {
 	f.counts[c]++
 	if len(f.failures[c]) < MaxFailures {
-		f.failures[c] = append(f.failures[c], Failure{nonce, fmt.Sprintf(format, arguments...)})
+		f.failures[c] = append(f.failures[c], Failure{Nonce: nonce, Words: fmt.Sprintf(format, arguments...)})
+	}
+}
+
+// name names the mistake behind the last failure of a check.
+func (f *findings) name(c checkID, m mistake.Mistake) {
+	if last := len(f.failures[c]) - 1; last >= 0 {
+		f.failures[c][last].Mistake = m
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/game/roulette"
+	"github.com/openoriginals/originals/internal/mistake"
 	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/rng"
 )
@@ -67,8 +68,12 @@ func VerifyRound(c Claim) (Result, error) {
 	}
 	var f findings
 	if c.Commitment != nil && *c.Commitment != commitment {
-		hint := commitmentHint(c.ServerSeed.Reveal(), string(c.ClientSeed), c.Commitment.String())
+		m, hint := commitmentMistake(c.ServerSeed.Reveal(), string(c.ClientSeed), c.Commitment.String())
+		if m == "" {
+			m, hint = mistake.OtherSeedPair, "; the server seed of another seed pair"
+		}
 		f.fail(checkCommitment, noNonce, "the server seed hashes to %s, and the commitment is %s%s", commitment, c.Commitment, hint)
+		f.name(checkCommitment, m)
 	}
 	if err := c.compare(&f, values); err != nil {
 		return Result{}, err
@@ -84,6 +89,20 @@ func VerifyRound(c Claim) (Result, error) {
 	}
 	report.Summary = Summary{Rounds: 1, Games: map[string]uint64{c.Bet.Game.String(): 1}, Staked: []Sum{}, Paid: []Sum{}}
 	return Result{commitment, signature.Reveal(), values, report}, nil
+}
+
+// NameOutcome names the mistake behind outcomes that do not hold, where none is named yet.
+func (r *Report) NameOutcome(m mistake.Mistake) {
+	for i := range r.Checks {
+		if r.Checks[i].Name != checks[checkOutcome].name {
+			continue
+		}
+		for k := range r.Checks[i].Failures {
+			if f := &r.Checks[i].Failures[k]; f.Mistake == "" {
+				f.Mistake = m
+			}
+		}
+	}
 }
 
 func pick(all []Check) (some []Check) {
@@ -152,11 +171,13 @@ func (c Claim) compare(f *findings, values []Value) error {
 		if stated == right {
 			continue
 		}
+		var m mistake.Mistake
 		hint := ""
 		if checkOf[name] == checkOutcome {
-			hint = c.hint(at, stated, right)
+			m, hint = c.hint(at, stated, right)
 		}
 		f.fail(checkOf[name], int64(c.Nonce), "%s is stated as %q, and the seeds give %s%s", name, stated, right, hint)
+		f.name(checkOf[name], m)
 	}
 	return nil
 }
@@ -170,23 +191,23 @@ func valueNames(values []Value) string {
 }
 
 // hint tries the usual mistakes that would explain a stated outcome.
-func (c Claim) hint(at int, stated, right string) string {
+func (c Claim) hint(at int, stated, right string) (m mistake.Mistake, words string) {
 	if stated != right && sameTiles(stated, right) {
-		return " (the same tiles in another order: mines are listed as they were drawn)"
+		return mistake.TileOrder, " (the same tiles in another order: mines are listed as they were drawn)"
 	}
 	c.Picks = nil // at another nonce they may be impossible
 	if words := offByOne(c.Nonce, func(nonce uint32) bool { return c.gives(nonce, at, stated) }); words != "" {
-		return words
+		return mistake.NonceOffByOne, words
 	}
 	swapped, err := rng.ParseServerSeed(string(c.ClientSeed))
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	c.ServerSeed, c.ClientSeed = swapped, rng.ClientSeed(c.ServerSeed.Reveal())
 	if c.gives(c.Nonce, at, stated) {
-		return " (client seed and server seed are swapped)"
+		return mistake.SeedsSwapped, " (client seed and server seed are swapped)"
 	}
-	return ""
+	return "", ""
 }
 
 func (c Claim) gives(nonce uint32, at int, stated string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/openoriginals/originals/internal/game"
+	"github.com/openoriginals/originals/internal/mistake"
 )
 
 // Claim is one bet as its player has it.
@@ -28,8 +29,9 @@ const (
 
 // Failure is one thing that does not hold.
 type Failure struct {
-	Check string // commitment or outcome
-	Words string
+	Check   string // commitment or outcome
+	Words   string
+	Mistake mistake.Mistake // that explains it; may be empty
 }
 
 // Judgement is what became of a claim. It can be used again for the next, which overwrites it.
@@ -90,10 +92,13 @@ func (c *Claim) judgeOutcome(j *Judgement, stated Given, explain bool) error {
 		return nil
 	}
 	words := stated.Name + " is stated as " + strconv.Quote(stated.Text) + ", and the seeds give " + right.shownAs(stated.Name)
+	var m mistake.Mistake
 	if explain {
-		words += c.explain(right, stated)
+		var hint string
+		m, hint = c.explain(right, stated)
+		words += hint
 	}
-	j.Failures = append(j.Failures, Failure{"outcome", words})
+	j.Failures = append(j.Failures, Failure{"outcome", words, m})
 	return nil
 }
 
@@ -112,10 +117,13 @@ func (d *Deriver) judgeCommitment(c *Claim, j *Judgement, explain bool) error {
 		return refuse("commitment", "%s", problem)
 	}
 	words := "the server seed hashes to " + j.Commitment + ", and the commitment is " + c.Commitment
+	var m mistake.Mistake
 	if explain {
-		words += c.explainCommitment()
+		var hint string
+		m, hint = c.explainCommitment()
+		words += hint
 	}
-	j.Failures = append(j.Failures, Failure{"commitment", words})
+	j.Failures = append(j.Failures, Failure{"commitment", words, m})
 	return nil
 }
 

@@ -5,30 +5,32 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/openoriginals/originals/internal/mistake"
 )
 
 // explainCommitment names the usual mistake behind a server seed that does not hash to the commitment.
-func (c *Claim) explainCommitment() string {
+func (c *Claim) explainCommitment() (m mistake.Mistake, words string) {
 	seed, wanted := c.Input.ServerSeed, c.Commitment
 	opens := func(text string) bool {
 		return c.Scheme.seed.problem(text) == "" && c.Scheme.Commitment(text) == wanted
 	}
 	switch {
 	case seed == wanted:
-		return "; the server seed given is the commitment itself: a hash was pasted in place of the server seed"
+		return mistake.HashForServerSeed, "; the server seed given is the commitment itself: a hash was pasted in place of the server seed"
 	case c.Scheme.Commitment(wanted) == seed:
-		return "; the two are in each other's place: the commitment given hashes to the server seed given"
+		return mistake.CommitmentForSeed, "; the two are in each other's place: the commitment given hashes to the server seed given"
 	case opens(c.Input.ClientSeed):
-		return "; the client seed hashes to it: client seed and server seed are swapped"
+		return mistake.SeedsSwapped, "; the client seed hashes to it: client seed and server seed are swapped"
 	case opens(strings.ToLower(seed)):
-		return "; in lower case it hashes to the commitment: upper-case hex is another text"
+		return mistake.UpperCaseHex, "; in lower case it hashes to the commitment: upper-case hex is another text"
 	}
 	for _, s := range Schemes() {
 		if s.House != c.Scheme.House && s.commitment != nil && s.seed.problem(seed) == "" && s.Commitment(seed) == wanted {
-			return fmt.Sprintf("; by the rule of %s (%s) it does: a bet of another house", s.House, ruleOf(s.House))
+			return mistake.OtherHouse, fmt.Sprintf("; by the rule of %s (%s) it does: a bet of another house", s.House, ruleOf(s.House))
 		}
 	}
-	return "; the server seed of another seed pair"
+	return mistake.OtherSeedPair, "; the server seed of another seed pair"
 }
 
 func ruleOf(house string) string {
@@ -36,40 +38,40 @@ func ruleOf(house string) string {
 }
 
 // explain tries the usual mistakes that would explain a stated outcome, and returns the first in words.
-func (c *Claim) explain(right Value, stated Given) string {
+func (c *Claim) explain(right Value, stated Given) (m mistake.Mistake, words string) {
 	if right.Name == "mines" && sameTiles(right.Text(), stated.Text, 1) {
-		return " (the same tiles counted from 1)"
+		return mistake.TileNumbering, " (the same tiles counted from 1)"
 	}
 	if right.Name == "mines" && sameTiles(right.Text(), stated.Text, -1) {
-		return " (the same tiles counted from 0)"
+		return mistake.TileNumbering, " (the same tiles counted from 0)"
 	}
 	if words := c.explainNonce(stated); words != "" {
-		return words
+		return mistake.NonceOffByOne, words
 	}
 	in := c.Input
 	in.ServerSeed, in.ClientSeed = in.ClientSeed, in.ServerSeed
 	if gives(c.Scheme, in, stated) {
-		return " (client seed and server seed are swapped)"
+		return mistake.SeedsSwapped, " (client seed and server seed are swapped)"
 	}
 	if in = c.Input; in.ServerSeed != strings.ToLower(in.ServerSeed) {
 		in.ServerSeed = strings.ToLower(in.ServerSeed)
 		if gives(c.Scheme, in, stated) {
-			return " (the server seed in lower case would give it: upper-case hex is another text)"
+			return mistake.UpperCaseHex, " (the server seed in lower case would give it: upper-case hex is another text)"
 		}
 	}
 	if in = c.Input; in.ClientSeed != strings.TrimSpace(in.ClientSeed) {
 		in.ClientSeed = strings.TrimSpace(in.ClientSeed)
 		if gives(c.Scheme, in, stated) {
-			return " (without the stray white space around the client seed it would be right)"
+			return mistake.StrayWhiteSpace, " (without the stray white space around the client seed it would be right)"
 		}
 	}
 	if others := OtherHouses(c.Scheme, c.Scheme.Game, c.Input, stated); len(others) > 0 {
-		return fmt.Sprintf(" (%s would give it: is it a bet of another house?)", strings.Join(others, " and "))
+		return mistake.OtherHouse, fmt.Sprintf(" (%s would give it: is it a bet of another house?)", strings.Join(others, " and "))
 	}
 	if c.Commitment != "" && c.Scheme.commitment != nil && c.Scheme.Commitment(c.Input.ServerSeed) != c.Commitment {
-		return " (the server seed belongs to another seed pair)"
+		return mistake.OtherSeedPair, " (the server seed belongs to another seed pair)"
 	}
-	return ""
+	return "", ""
 }
 
 func (c *Claim) explainNonce(stated Given) string {

@@ -14,6 +14,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/openoriginals/originals/internal/foreign"
+	"github.com/openoriginals/originals/internal/mistake"
+	"github.com/openoriginals/originals/internal/wronghouse"
 )
 
 // houseFlags are the flags of bets of other houses, beside those of a single
@@ -62,7 +64,7 @@ func verifyForeign(_ context.Context, c *cli.Command) error {
 	if err := d.Judge(&claim, &j, true); err != nil {
 		return foreignError(err, claim.Stated)
 	}
-	noteOurs(&claim, &j)
+	wronghouse.NoteOurs(&claim, &j)
 	if c.Bool("json") {
 		err = printJSON(c.Root().Writer, foreignJSON(claim.Scheme, &j))
 	} else {
@@ -271,8 +273,9 @@ type foreignReport struct {
 }
 
 type foreignFailure struct {
-	Check string `json:"check"`
-	Words string `json:"words"`
+	Check   string          `json:"check"`
+	Words   string          `json:"words"`
+	Mistake mistake.Mistake `json:"mistake,omitempty"`
 }
 
 func foreignJSON(s *foreign.Scheme, j *foreign.Judgement) foreignReport {

@@ -16,6 +16,7 @@ import (
 	"github.com/openoriginals/originals/internal/game/mines"
 	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/rng"
+	"github.com/openoriginals/originals/internal/wronghouse"
 )
 
 // roundFlags are the flags of a single round.
@@ -66,7 +67,7 @@ func verifyRound(_ context.Context, c *cli.Command) error {
 	case err != nil:
 		return err
 	}
-	noteOtherHouses(claim, &result)
+	wronghouse.NoteOthers(claim, &result)
 	if c.Bool("json") {
 		err = printJSON(c.Root().Writer, roundJSON(result))
 	} else {

@@ -1,4 +1,6 @@
-package main
+// Package wronghouse recognises a bet of ours that is taken for one of another house, and the reverse; it must never
+// import a service or a store, and nothing that plays imports it.
+package wronghouse
 
 import (
 	"fmt"
@@ -11,15 +13,21 @@ import (
 	"github.com/openoriginals/originals/internal/foreign"
 	"github.com/openoriginals/originals/internal/game/dice"
 	"github.com/openoriginals/originals/internal/game/limbo"
+	"github.com/openoriginals/originals/internal/mistake"
 	"github.com/openoriginals/originals/internal/rng"
 )
 
-// noteOurs notes when the outcomes that another house does not give are those
-// of a bet of ours.
-func noteOurs(claim *foreign.Claim, j *foreign.Judgement) {
+// NoteOurs notes when the outcomes that another house does not give are those of a bet of ours, and names the mistake.
+func NoteOurs(claim *foreign.Claim, j *foreign.Judgement) {
 	failed := slices.ContainsFunc(j.Failures, func(f foreign.Failure) bool { return f.Check == "outcome" })
-	if failed && areOurs(claim) {
-		j.Notes = append(j.Notes, rng.Scheme+" would give what is stated: is it a bet of ours? Then leave --house out")
+	if !failed || !areOurs(claim) {
+		return
+	}
+	j.Notes = append(j.Notes, rng.Scheme+" would give what is stated: is it a bet of ours?")
+	for i := range j.Failures {
+		if f := &j.Failures[i]; f.Check == "outcome" && f.Mistake == "" {
+			f.Mistake = mistake.OtherHouse
+		}
 	}
 }
 
@@ -84,9 +92,8 @@ func ourValues(gameName string, in foreign.Input, signature rng.Signature) (valu
 	return values
 }
 
-// noteOtherHouses notes when an outcome that our scheme does not give is that
-// of another house.
-func noteOtherHouses(claim evidence.Claim, r *evidence.Result) {
+// NoteOthers notes when an outcome that our scheme does not give is that of another house, and names the mistake.
+func NoteOthers(claim evidence.Claim, r *evidence.Result) {
 	if r.Report.Verdict != evidence.Failed {
 		return
 	}
@@ -104,7 +111,8 @@ func noteOtherHouses(claim evidence.Claim, r *evidence.Result) {
 			stated.Name = "rollE2" // ours is in hundredths
 		}
 		if others := foreign.OtherHouses(nil, claim.Bet.Game.String(), in, stated); len(others) > 0 {
-			r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%s would give %s %s: is it a bet of another house? See --house", strings.Join(others, " and "), name, text))
+			r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%s would give %s %s: is it a bet of another house?", strings.Join(others, " and "), name, text))
+			r.Report.NameOutcome(mistake.OtherHouse)
 		}
 	}
 }
