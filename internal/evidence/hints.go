@@ -91,23 +91,29 @@ func RepairHex(text string) (repaired string, ok bool) {
 // ExplainServerSeed says why a text is no server seed, and what it seems to be; commitment may be empty. It returns ""
 // for a well-formed one.
 func ExplainServerSeed(text, clientSeed, commitment string) string {
-	mistake := HexMistake(text)
-	if mistake == "" {
-		return ""
+	_, words := ServerSeedMistake(text, clientSeed, commitment)
+	return words
+}
+
+// ServerSeedMistake is ExplainServerSeed with the name of the mistake, "" where it has none.
+func ServerSeedMistake(text, clientSeed, commitment string) (m mistake.Mistake, words string) {
+	problem := HexMistake(text)
+	if problem == "" {
+		return "", ""
 	}
-	words := "wants 64 lower-case hex digits: " + mistake
+	m, words = mistake.OfText(text), "wants 64 lower-case hex digits: "+problem
 	repaired, ok := RepairHex(text)
 	switch {
 	case opens(clientSeed, commitment):
-		return words + "; the client seed hashes to the commitment: client seed and server seed are swapped"
+		return mistake.SeedsSwapped, words + "; the client seed hashes to the commitment: client seed and server seed are swapped"
 	case !ok:
-		return words
+		return m, words
 	case repaired == commitment:
-		return words + "; it is the commitment: a hash was pasted in place of the server seed"
+		return mistake.HashForServerSeed, words + "; it is the commitment: a hash was pasted in place of the server seed"
 	case opens(repaired, commitment):
-		return words + "; written as " + repaired + " it hashes to the commitment"
+		return m, words + "; written as " + repaired + " it hashes to the commitment"
 	default:
-		return words + "; did you mean " + repaired + "?"
+		return m, words + "; did you mean " + repaired + "?"
 	}
 }
 

@@ -48,6 +48,15 @@ var checkOf = map[string]checkID{
 	"win": checkWin, "hitMine": checkWin, "multiplierE4": checkMultiplier, "payout": checkPayout,
 }
 
+// CheckOf returns the name of the check that a stated value belongs to, "" for a name that no game has.
+func CheckOf(value string) string {
+	id, ok := checkOf[value]
+	if !ok {
+		return ""
+	}
+	return checks[id].name
+}
+
 // singleChecks are those that a single round can pass or fail.
 var singleChecks = []checkID{checkCommitment, checkOutcome, checkWin, checkMultiplier, checkPayout}
 
@@ -85,7 +94,7 @@ func VerifyRound(c Claim) (Result, error) {
 		report.Notes = append(report.Notes, words)
 	}
 	if c.Commitment == nil {
-		report.Notes = append(report.Notes, "give the commitment that you were shown before you played with --commitment; without it anybody could have made up this server seed")
+		report.Notes = append(report.Notes, "give the commitment that you were shown before you played; without it anybody could have made up this server seed")
 	}
 	report.Summary = Summary{Rounds: 1, Games: map[string]uint64{c.Bet.Game.String(): 1}, Staked: []Sum{}, Paid: []Sum{}}
 	return Result{commitment, signature.Reveal(), values, report}, nil

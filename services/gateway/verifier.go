@@ -6,12 +6,17 @@ import (
 	"fmt"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/openoriginals/originals/internal/bet"
+	proof "github.com/openoriginals/originals/internal/evidence"
 	"github.com/openoriginals/originals/internal/game/mines"
+	"github.com/openoriginals/originals/internal/mistake"
+	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/rng"
 	"github.com/openoriginals/originals/internal/wire"
+	"github.com/openoriginals/originals/internal/wronghouse"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -25,65 +30,79 @@ type verifier struct {
 }
 
 // Verify derives the outcome of a bet from its seeds, by the code that plays;
-// that of another house by the arithmetic which that house has published.
+// that of another house by the arithmetic which that house has published. It
+// compares the commitment and the result that the player was shown.
 func (verifier) Verify(_ context.Context, r *originalsv1.VerifyRequest) (*originalsv1.VerifyResponse, error) {
 	if bet := r.GetForeign(); bet != nil {
 		return verifyForeign(r, bet)
 	}
-	commitment, signature, err := derive(r)
+	claim, err := claimOf(r)
 	if err != nil {
 		return nil, err
 	}
-	b, picks, err := parameters(r)
-	if err != nil {
-		return nil, err
-	}
-	// Of the stake only roulette's multiplier depends; the others show theirs
-	// for any.
-	outcome, err := b.Outcome(signature, b.Roulette.Stake(), picks)
-	if errors.Is(err, bet.ErrPicks) {
+	result, err := proof.VerifyRound(claim)
+	switch {
+	case errors.Is(err, bet.ErrPicks):
 		return nil, reason.Field("picks", "cannot be: a tile outside 0 to 24 or opened twice, or a pick after a mine")
-	}
-	if err != nil {
+	case errors.Is(err, proof.ErrStated):
+		return nil, reason.Field("claimed", "has a name that this game does not give; payout needs stakeUnits")
+	case errors.Is(err, money.ErrOverflow):
+		return nil, reason.Field("stakeUnits", "gives a payout that is too large")
+	case err != nil:
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	answer := &originalsv1.VerifyResponse{
-		Commitment:   commitment.String(),
-		Signature:    signature.Reveal(),
-		MultiplierE4: int64(outcome.Multiplier),
-	}
-	show(answer, b, picks, outcome)
-	return answer, nil
+	wronghouse.NoteOthers(claim, &result)
+	answer := &originalsv1.VerifyResponse{Commitment: result.Commitment.String(), Signature: result.Signature}
+	compare(answer, claim, result)
+	return answer, show(answer, claim)
 }
 
-// derive reads the seeds and the nonce.
-func derive(r *originalsv1.VerifyRequest) (rng.Commitment, rng.Signature, error) {
-	refused := func(name, problem string) (rng.Commitment, rng.Signature, error) {
-		return rng.Commitment{}, rng.Signature{}, reason.Field(name, problem)
-	}
+// claimOf reads our own bet and what its player was shown.
+func claimOf(r *originalsv1.VerifyRequest) (claim proof.Claim, err error) {
 	if r.GetScheme() != rng.Scheme {
-		return refused("scheme", "must be "+rng.Scheme+"; a bet of another house stands in foreign")
+		return claim, reason.Field("scheme", "must be "+rng.Scheme+"; a bet of another house stands in foreign")
 	}
-	serverSeed, err := rng.ParseServerSeed(r.GetServerSeed())
-	if err != nil {
-		return refused("serverSeed", "must be 64 lower-case hex digits")
+	if claim.ServerSeed, err = rng.ParseServerSeed(r.GetServerSeed()); err != nil {
+		m, words := proof.ServerSeedMistake(r.GetServerSeed(), r.GetClientSeed(), r.GetCommitment())
+		return claim, mistaken("serverSeed", words, m)
 	}
-	clientSeed, err := rng.ParseClientSeed(r.GetClientSeed())
-	if err != nil {
-		return refused("clientSeed", "must be 1 to 64 characters of visible ASCII")
+	if claim.ClientSeed, err = rng.ParseClientSeed(r.GetClientSeed()); err != nil {
+		return claim, mistaken("clientSeed", proof.ExplainClientSeed(r.GetClientSeed()), mistake.OfText(r.GetClientSeed()))
 	}
 	if r.Nonce == nil || r.GetNonce() > rng.MaxNonce {
-		return refused("nonce", "must be 0 to 4294967294")
+		return claim, reason.Field("nonce", "must be 0 to 4294967294")
 	}
-	commitment, err := serverSeed.Commitment()
-	if err != nil {
-		return rng.Commitment{}, rng.Signature{}, fmt.Errorf("verify: %w", err)
+	claim.Nonce = r.GetNonce()
+	if claim.Bet, claim.Picks, err = parameters(r); err != nil {
+		return claim, err
 	}
-	signature, err := serverSeed.Sign(clientSeed, r.GetNonce())
-	if err != nil {
-		return rng.Commitment{}, rng.Signature{}, fmt.Errorf("verify: %w", err)
+	if r.Commitment != nil {
+		commitment, err := rng.ParseCommitment(r.GetCommitment())
+		if err != nil {
+			return claim, mistaken("commitment", "must be 64 lower-case hex digits: "+proof.HexMistake(r.GetCommitment()), mistake.OfText(r.GetCommitment()))
+		}
+		claim.Commitment = &commitment
 	}
-	return commitment, signature, nil
+	if claim.Stake, err = stakeOf(r, claim.Bet); err != nil {
+		return claim, err
+	}
+	claim.Stated, err = claimedOf(r)
+	return claim, err
+}
+
+// stakeOf reads the stake, 0 when it is not given; that of roulette is the sum
+// of its chips.
+func stakeOf(r *originalsv1.VerifyRequest, b bet.Bet) (money.Units, error) {
+	stake := money.Units(r.GetStakeUnits())
+	switch {
+	case b.Game == bet.Roulette && r.StakeUnits != nil && stake != b.Roulette.Stake():
+		return 0, reason.Field("stakeUnits", "must be the sum of the chips, or left out")
+	case b.Game == bet.Roulette:
+		return b.Roulette.Stake(), nil
+	case r.StakeUnits != nil && (stake < 1 || stake > money.MaxUnits):
+		return 0, reason.Field("stakeUnits", "must be 1 to 9007199254740991")
+	}
+	return stake, nil
 }
 
 // parameters reads the bet. Roulette may have no chips: its pocket depends on
@@ -110,7 +129,20 @@ func parameters(r *originalsv1.VerifyRequest) (b bet.Bet, picks []uint8, err err
 }
 
 // show puts the parameters and the outcome into the answer.
-func show(answer *originalsv1.VerifyResponse, b bet.Bet, picks []uint8, o bet.Outcome) {
+func show(answer *originalsv1.VerifyResponse, claim proof.Claim) error {
+	signature, err := claim.ServerSeed.Sign(claim.ClientSeed, claim.Nonce)
+	if err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	b := claim.Bet
+	o, err := b.Outcome(signature, claim.Stake, claim.Picks)
+	if err != nil {
+		return fmt.Errorf("verify: %w", err)
+	}
+	answer.MultiplierE4 = int64(o.Multiplier)
+	if claim.Stake > 0 {
+		answer.PayoutUnits = proto.Int64(int64(o.Payout))
+	}
 	switch b.Game {
 	case bet.Dice:
 		answer.Outcome = &originalsv1.VerifyResponse_Dice{Dice: wire.Dice(b.Dice, &o.Dice)}
@@ -122,9 +154,10 @@ func show(answer *originalsv1.VerifyResponse, b bet.Bet, picks []uint8, o bet.Ou
 		answer.Outcome = &originalsv1.VerifyResponse_Mines{Mines: &originalsv1.Mines{
 			MineCount: uint32(b.MineCount),
 			MaxPicks:  uint32(mines.Tiles - b.MineCount),
-			Picks:     wire.Tiles(picks),
+			Picks:     wire.Tiles(claim.Picks),
 			Mines:     wire.Tiles(o.Mines),
 			HitMine:   o.HitMine,
 		}}
 	}
+	return nil
 }

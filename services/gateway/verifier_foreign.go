@@ -3,6 +3,7 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,13 +11,15 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/openoriginals/originals/internal/foreign"
+	"github.com/openoriginals/originals/internal/mistake"
 	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/rng"
 	"github.com/openoriginals/originals/internal/wire"
+	"github.com/openoriginals/originals/internal/wronghouse"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
-// verifyForeign derives a bet of another house, whose name is the scheme of the
+// verifyForeign judges a bet of another house, whose name is the scheme of the
 // request.
 func verifyForeign(r *originalsv1.VerifyRequest, bet *originalsv1.ForeignBet) (*originalsv1.VerifyResponse, error) {
 	scheme, err := foreignScheme(r.GetScheme(), bet)
@@ -27,19 +30,54 @@ func verifyForeign(r *originalsv1.VerifyRequest, bet *originalsv1.ForeignBet) (*
 	if err != nil {
 		return nil, err
 	}
-	in := foreign.Input{ServerSeed: r.GetServerSeed(), ClientSeed: r.GetClientSeed(), Nonce: nonce, Parameters: foreignParameters(bet)}
-	outcome, err := foreign.Derive(scheme, in)
-	if err != nil {
-		return nil, wire.FieldError(err)
+	claim := foreign.Claim{
+		Scheme:     scheme,
+		Input:      foreign.Input{ServerSeed: r.GetServerSeed(), ClientSeed: r.GetClientSeed(), Nonce: nonce, Parameters: foreignParameters(bet)},
+		Commitment: r.GetCommitment(),
 	}
-	shown, err := foreignOutcome(scheme.Name, &outcome)
+	if r.StakeUnits != nil {
+		return nil, reason.Field("stakeUnits", "is of our own bets; that of another house stands in foreign, as stake")
+	}
+	if r.Commitment != nil && claim.Commitment == "" {
+		return nil, reason.Field("commitment", "must be 64 lower-case hex digits, or left out")
+	}
+	stated, err := claimedOf(r)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(stated)) {
+		claim.Stated = append(claim.Stated, foreign.Given{Name: name, Text: stated[name]})
+	}
+	var d foreign.Deriver
+	var j foreign.Judgement
+	if err := d.Judge(&claim, &j, true); err != nil {
+		return nil, foreignRefusal(err, &claim)
+	}
+	wronghouse.NoteOurs(&claim, &j)
+	shown, err := foreignOutcome(scheme.Name, &j.Outcome)
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	return &originalsv1.VerifyResponse{
-		Commitment: scheme.Commitment(r.GetServerSeed()),
-		Outcome:    &originalsv1.VerifyResponse_Foreign{Foreign: shown},
-	}, nil
+	answer := &originalsv1.VerifyResponse{Commitment: j.Commitment, Outcome: &originalsv1.VerifyResponse_Foreign{Foreign: shown}}
+	compareForeign(answer, &claim, &j)
+	return answer, nil
+}
+
+// foreignRefusal says which field is refused, and which mistake its text shows.
+func foreignRefusal(err error, claim *foreign.Claim) error {
+	field, problem, ok := foreign.FieldOf(err)
+	switch {
+	case !ok:
+		return wire.FieldError(err)
+	case field == "serverSeed":
+		return mistaken(field, problem, mistake.OfText(claim.Input.ServerSeed))
+	case field == "commitment":
+		return mistaken(field, problem, mistake.OfText(claim.Commitment))
+	case slices.ContainsFunc(claim.Stated, func(g foreign.Given) bool { return g.Name == field }):
+		return reason.Field("claimed", field+" "+problem)
+	default:
+		return reason.Field(field, problem)
+	}
 }
 
 func foreignScheme(house string, bet *originalsv1.ForeignBet) (*foreign.Scheme, error) {

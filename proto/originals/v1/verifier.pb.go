@@ -21,6 +21,151 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Verdict ranks what the checks show.
+type VerifyResponse_Verdict int32
+
+const (
+	VerifyResponse_VERDICT_UNSPECIFIED VerifyResponse_Verdict = 0
+	// The commitment was given and holds, and so does all that was claimed.
+	VerifyResponse_VERIFIED VerifyResponse_Verdict = 1
+	// All that was claimed holds, and no commitment was given to compare with.
+	VerifyResponse_CONSISTENT VerifyResponse_Verdict = 2
+	// A check does not hold.
+	VerifyResponse_FAILED VerifyResponse_Verdict = 3
+)
+
+// Enum value maps for VerifyResponse_Verdict.
+var (
+	VerifyResponse_Verdict_name = map[int32]string{
+		0: "VERDICT_UNSPECIFIED",
+		1: "VERIFIED",
+		2: "CONSISTENT",
+		3: "FAILED",
+	}
+	VerifyResponse_Verdict_value = map[string]int32{
+		"VERDICT_UNSPECIFIED": 0,
+		"VERIFIED":            1,
+		"CONSISTENT":          2,
+		"FAILED":              3,
+	}
+)
+
+func (x VerifyResponse_Verdict) Enum() *VerifyResponse_Verdict {
+	p := new(VerifyResponse_Verdict)
+	*p = x
+	return p
+}
+
+func (x VerifyResponse_Verdict) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (VerifyResponse_Verdict) Descriptor() protoreflect.EnumDescriptor {
+	return file_originals_v1_verifier_proto_enumTypes[0].Descriptor()
+}
+
+func (VerifyResponse_Verdict) Type() protoreflect.EnumType {
+	return &file_originals_v1_verifier_proto_enumTypes[0]
+}
+
+func (x VerifyResponse_Verdict) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use VerifyResponse_Verdict.Descriptor instead.
+func (VerifyResponse_Verdict) EnumDescriptor() ([]byte, []int) {
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{4, 0}
+}
+
+// Mistake is a usual mistake, which would explain why a check does not hold.
+type VerifyCheck_Mistake int32
+
+const (
+	VerifyCheck_MISTAKE_UNSPECIFIED VerifyCheck_Mistake = 0
+	// The commitment was pasted in place of the server seed.
+	VerifyCheck_HASH_FOR_SERVER_SEED VerifyCheck_Mistake = 1
+	// Server seed and commitment stand in each other's place.
+	VerifyCheck_COMMITMENT_AND_SERVER_SEED_SWAPPED  VerifyCheck_Mistake = 2
+	VerifyCheck_CLIENT_SEED_AND_SERVER_SEED_SWAPPED VerifyCheck_Mistake = 3
+	// The server seed, or the commitment, is of another seed pair.
+	VerifyCheck_SEED_OF_ANOTHER_PAIR VerifyCheck_Mistake = 4
+	// The bet before or after this one has this result.
+	VerifyCheck_NONCE_OFF_BY_ONE VerifyCheck_Mistake = 5
+	// Upper-case hex is another text and hashes to something else.
+	VerifyCheck_UPPER_CASE_HEX    VerifyCheck_Mistake = 6
+	VerifyCheck_STRAY_WHITE_SPACE VerifyCheck_Mistake = 7
+	// 0x in front of hex digits.
+	VerifyCheck_HEX_PREFIX VerifyCheck_Mistake = 8
+	// The arithmetic of another house, or another scheme, gives this result.
+	VerifyCheck_WRONG_HOUSE VerifyCheck_Mistake = 9
+	// The commitment is the hash of the bytes, and the scheme hashes the text.
+	VerifyCheck_BYTES_HASHED VerifyCheck_Mistake = 10
+	// Tiles are counted from 1 in place of 0, or the reverse.
+	VerifyCheck_TILES_NUMBERED_OTHERWISE VerifyCheck_Mistake = 11
+	VerifyCheck_TILES_IN_ANOTHER_ORDER   VerifyCheck_Mistake = 12
+)
+
+// Enum value maps for VerifyCheck_Mistake.
+var (
+	VerifyCheck_Mistake_name = map[int32]string{
+		0:  "MISTAKE_UNSPECIFIED",
+		1:  "HASH_FOR_SERVER_SEED",
+		2:  "COMMITMENT_AND_SERVER_SEED_SWAPPED",
+		3:  "CLIENT_SEED_AND_SERVER_SEED_SWAPPED",
+		4:  "SEED_OF_ANOTHER_PAIR",
+		5:  "NONCE_OFF_BY_ONE",
+		6:  "UPPER_CASE_HEX",
+		7:  "STRAY_WHITE_SPACE",
+		8:  "HEX_PREFIX",
+		9:  "WRONG_HOUSE",
+		10: "BYTES_HASHED",
+		11: "TILES_NUMBERED_OTHERWISE",
+		12: "TILES_IN_ANOTHER_ORDER",
+	}
+	VerifyCheck_Mistake_value = map[string]int32{
+		"MISTAKE_UNSPECIFIED":                 0,
+		"HASH_FOR_SERVER_SEED":                1,
+		"COMMITMENT_AND_SERVER_SEED_SWAPPED":  2,
+		"CLIENT_SEED_AND_SERVER_SEED_SWAPPED": 3,
+		"SEED_OF_ANOTHER_PAIR":                4,
+		"NONCE_OFF_BY_ONE":                    5,
+		"UPPER_CASE_HEX":                      6,
+		"STRAY_WHITE_SPACE":                   7,
+		"HEX_PREFIX":                          8,
+		"WRONG_HOUSE":                         9,
+		"BYTES_HASHED":                        10,
+		"TILES_NUMBERED_OTHERWISE":            11,
+		"TILES_IN_ANOTHER_ORDER":              12,
+	}
+)
+
+func (x VerifyCheck_Mistake) Enum() *VerifyCheck_Mistake {
+	p := new(VerifyCheck_Mistake)
+	*p = x
+	return p
+}
+
+func (x VerifyCheck_Mistake) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (VerifyCheck_Mistake) Descriptor() protoreflect.EnumDescriptor {
+	return file_originals_v1_verifier_proto_enumTypes[1].Descriptor()
+}
+
+func (VerifyCheck_Mistake) Type() protoreflect.EnumType {
+	return &file_originals_v1_verifier_proto_enumTypes[1]
+}
+
+func (x VerifyCheck_Mistake) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use VerifyCheck_Mistake.Descriptor instead.
+func (VerifyCheck_Mistake) EnumDescriptor() ([]byte, []int) {
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{5, 0}
+}
+
 type VerifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// originals-v1; with `foreign` the name of a house: stake, primedice, betkyo,
@@ -34,6 +179,16 @@ type VerifyRequest struct {
 	// Left out for games that have none. Other houses may have greater ones: see
 	// `foreign`.
 	Nonce *uint32 `protobuf:"varint,4,opt,name=nonce,proto3,oneof" json:"nonce,omitempty"`
+	// The commitment that was shown before the bet, 64 lower-case hex digits.
+	// Without it anybody could have made up a server seed that fits.
+	Commitment *string `protobuf:"bytes,5,opt,name=commitment,proto3,oneof" json:"commitment,omitempty"`
+	// What was shown as the result, each name once: of our own bets roll, win,
+	// outcomeE2, pocket, mines, hitMine, multiplierE4 and payout; of another
+	// house the names of ForeignOutcome.
+	Claimed []*ClaimedValue `protobuf:"bytes,6,rep,name=claimed,proto3" json:"claimed,omitempty"`
+	// Of our own bets: the stake in the currency's smallest unit, without which no
+	// payout can be compared. Of roulette it is the sum of the chips, and left out.
+	StakeUnits *int64 `protobuf:"varint,7,opt,name=stake_units,json=stakeUnits,proto3,oneof" json:"stake_units,omitempty"`
 	// Exactly one.
 	//
 	// Types that are valid to be assigned to Parameters:
@@ -102,6 +257,27 @@ func (x *VerifyRequest) GetClientSeed() string {
 func (x *VerifyRequest) GetNonce() uint32 {
 	if x != nil && x.Nonce != nil {
 		return *x.Nonce
+	}
+	return 0
+}
+
+func (x *VerifyRequest) GetCommitment() string {
+	if x != nil && x.Commitment != nil {
+		return *x.Commitment
+	}
+	return ""
+}
+
+func (x *VerifyRequest) GetClaimed() []*ClaimedValue {
+	if x != nil {
+		return x.Claimed
+	}
+	return nil
+}
+
+func (x *VerifyRequest) GetStakeUnits() int64 {
+	if x != nil && x.StakeUnits != nil {
+		return *x.StakeUnits
 	}
 	return 0
 }
@@ -194,6 +370,61 @@ func (*VerifyRequest_Mines) isVerifyRequest_Parameters() {}
 
 func (*VerifyRequest_Foreign) isVerifyRequest_Parameters() {}
 
+// ClaimedValue is one part of a result as its player saw it.
+type ClaimedValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Such as roll.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// A number in digits, true or false, or tiles with commas, such as 2,12,5.
+	Value         string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClaimedValue) Reset() {
+	*x = ClaimedValue{}
+	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClaimedValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClaimedValue) ProtoMessage() {}
+
+func (x *ClaimedValue) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClaimedValue.ProtoReflect.Descriptor instead.
+func (*ClaimedValue) Descriptor() ([]byte, []int) {
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ClaimedValue) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ClaimedValue) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
 // ForeignBet is what a bet of another house has beside its seeds. A parameter
 // that the game does not have is refused. `originals verify --list` shows
 // which game has which.
@@ -246,7 +477,7 @@ type ForeignBet struct {
 
 func (x *ForeignBet) Reset() {
 	*x = ForeignBet{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	mi := &file_originals_v1_verifier_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -258,7 +489,7 @@ func (x *ForeignBet) String() string {
 func (*ForeignBet) ProtoMessage() {}
 
 func (x *ForeignBet) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	mi := &file_originals_v1_verifier_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -271,7 +502,7 @@ func (x *ForeignBet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignBet.ProtoReflect.Descriptor instead.
 func (*ForeignBet) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{1}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ForeignBet) GetGame() string {
@@ -456,7 +687,7 @@ type ForeignOutcome struct {
 
 func (x *ForeignOutcome) Reset() {
 	*x = ForeignOutcome{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[2]
+	mi := &file_originals_v1_verifier_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -468,7 +699,7 @@ func (x *ForeignOutcome) String() string {
 func (*ForeignOutcome) ProtoMessage() {}
 
 func (x *ForeignOutcome) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[2]
+	mi := &file_originals_v1_verifier_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -481,7 +712,7 @@ func (x *ForeignOutcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignOutcome.ProtoReflect.Descriptor instead.
 func (*ForeignOutcome) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{2}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ForeignOutcome) GetScheme() string {
@@ -620,7 +851,15 @@ type VerifyResponse struct {
 	Signature string `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
 	// Payout multiplier in 1/10000, stake included; 0 for a loss, and for other
 	// houses, whose multiplier stands in `foreign`.
-	MultiplierE4 int64 `protobuf:"varint,3,opt,name=multiplier_e4,json=multiplierE4,proto3" json:"multiplier_e4,omitempty"`
+	MultiplierE4 int64                  `protobuf:"varint,3,opt,name=multiplier_e4,json=multiplierE4,proto3" json:"multiplier_e4,omitempty"`
+	Verdict      VerifyResponse_Verdict `protobuf:"varint,4,opt,name=verdict,proto3,enum=originals.v1.VerifyResponse_Verdict" json:"verdict,omitempty"`
+	// One for the commitment, if it was given, and one for each kind of claimed
+	// value; several where several things do not hold.
+	Checks []*VerifyCheck `protobuf:"bytes,5,rep,name=checks,proto3" json:"checks,omitempty"`
+	// What the player should know beside.
+	Notes []string `protobuf:"bytes,6,rep,name=notes,proto3" json:"notes,omitempty"`
+	// What our own bet pays in the currency's smallest unit; absent without stake.
+	PayoutUnits *int64 `protobuf:"varint,7,opt,name=payout_units,json=payoutUnits,proto3,oneof" json:"payout_units,omitempty"`
 	// Exactly one is present, that of the game.
 	//
 	// Types that are valid to be assigned to Outcome:
@@ -637,7 +876,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[3]
+	mi := &file_originals_v1_verifier_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -649,7 +888,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[3]
+	mi := &file_originals_v1_verifier_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -662,7 +901,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{3}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *VerifyResponse) GetCommitment() string {
@@ -682,6 +921,34 @@ func (x *VerifyResponse) GetSignature() string {
 func (x *VerifyResponse) GetMultiplierE4() int64 {
 	if x != nil {
 		return x.MultiplierE4
+	}
+	return 0
+}
+
+func (x *VerifyResponse) GetVerdict() VerifyResponse_Verdict {
+	if x != nil {
+		return x.Verdict
+	}
+	return VerifyResponse_VERDICT_UNSPECIFIED
+}
+
+func (x *VerifyResponse) GetChecks() []*VerifyCheck {
+	if x != nil {
+		return x.Checks
+	}
+	return nil
+}
+
+func (x *VerifyResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+func (x *VerifyResponse) GetPayoutUnits() int64 {
+	if x != nil && x.PayoutUnits != nil {
+		return *x.PayoutUnits
 	}
 	return 0
 }
@@ -772,18 +1039,97 @@ func (*VerifyResponse_Mines) isVerifyResponse_Outcome() {}
 
 func (*VerifyResponse_Foreign) isVerifyResponse_Outcome() {}
 
+// VerifyCheck is one comparison of what was given with what the seeds give.
+type VerifyCheck struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// commitment, outcome, win, multiplier or payout.
+	Name   string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Passed bool   `protobuf:"varint,2,opt,name=passed,proto3" json:"passed,omitempty"`
+	// Why it does not hold, and which mistake would explain it; empty when it
+	// holds.
+	Words string `protobuf:"bytes,3,opt,name=words,proto3" json:"words,omitempty"`
+	// Absent when it holds, or when no usual mistake explains it.
+	Mistake       *VerifyCheck_Mistake `protobuf:"varint,4,opt,name=mistake,proto3,enum=originals.v1.VerifyCheck_Mistake,oneof" json:"mistake,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifyCheck) Reset() {
+	*x = VerifyCheck{}
+	mi := &file_originals_v1_verifier_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifyCheck) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifyCheck) ProtoMessage() {}
+
+func (x *VerifyCheck) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_verifier_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifyCheck.ProtoReflect.Descriptor instead.
+func (*VerifyCheck) Descriptor() ([]byte, []int) {
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *VerifyCheck) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *VerifyCheck) GetPassed() bool {
+	if x != nil {
+		return x.Passed
+	}
+	return false
+}
+
+func (x *VerifyCheck) GetWords() string {
+	if x != nil {
+		return x.Words
+	}
+	return ""
+}
+
+func (x *VerifyCheck) GetMistake() VerifyCheck_Mistake {
+	if x != nil && x.Mistake != nil {
+		return *x.Mistake
+	}
+	return VerifyCheck_MISTAKE_UNSPECIFIED
+}
+
 var File_originals_v1_verifier_proto protoreflect.FileDescriptor
 
 const file_originals_v1_verifier_proto_rawDesc = "" +
 	"\n" +
-	"\x1boriginals/v1/verifier.proto\x12\foriginals.v1\x1a\x16originals/v1/bet.proto\"\xb4\x03\n" +
+	"\x1boriginals/v1/verifier.proto\x12\foriginals.v1\x1a\x16originals/v1/bet.proto\"\xd4\x04\n" +
 	"\rVerifyRequest\x12\x16\n" +
 	"\x06scheme\x18\x01 \x01(\tR\x06scheme\x12\x1f\n" +
 	"\vserver_seed\x18\x02 \x01(\tR\n" +
 	"serverSeed\x12\x1f\n" +
 	"\vclient_seed\x18\x03 \x01(\tR\n" +
 	"clientSeed\x12\x19\n" +
-	"\x05nonce\x18\x04 \x01(\rH\x01R\x05nonce\x88\x01\x01\x122\n" +
+	"\x05nonce\x18\x04 \x01(\rH\x01R\x05nonce\x88\x01\x01\x12#\n" +
+	"\n" +
+	"commitment\x18\x05 \x01(\tH\x02R\n" +
+	"commitment\x88\x01\x01\x124\n" +
+	"\aclaimed\x18\x06 \x03(\v2\x1a.originals.v1.ClaimedValueR\aclaimed\x12$\n" +
+	"\vstake_units\x18\a \x01(\x03H\x03R\n" +
+	"stakeUnits\x88\x01\x01\x122\n" +
 	"\x04dice\x18\n" +
 	" \x01(\v2\x1c.originals.v1.DiceParametersH\x00R\x04dice\x125\n" +
 	"\x05limbo\x18\v \x01(\v2\x1d.originals.v1.LimboParametersH\x00R\x05limbo\x12>\n" +
@@ -792,7 +1138,12 @@ const file_originals_v1_verifier_proto_rawDesc = "" +
 	"\aforeign\x18\x0e \x01(\v2\x18.originals.v1.ForeignBetH\x00R\aforeignB\f\n" +
 	"\n" +
 	"parametersB\b\n" +
-	"\x06_nonce\"\xaf\x06\n" +
+	"\x06_nonceB\r\n" +
+	"\v_commitmentB\x0e\n" +
+	"\f_stake_units\"8\n" +
+	"\fClaimedValue\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\"\xaf\x06\n" +
 	"\n" +
 	"ForeignBet\x12\x12\n" +
 	"\x04game\x18\x01 \x01(\tR\x04game\x12\x18\n" +
@@ -876,20 +1227,55 @@ const file_originals_v1_verifier_proto_rawDesc = "" +
 	"\x04_winB\r\n" +
 	"\v_multiplierB\x12\n" +
 	"\x10_fair_multiplierB\t\n" +
-	"\a_payout\"\xf2\x02\n" +
+	"\a_payout\"\x82\x05\n" +
 	"\x0eVerifyResponse\x12\x1e\n" +
 	"\n" +
 	"commitment\x18\x01 \x01(\tR\n" +
 	"commitment\x12\x1c\n" +
 	"\tsignature\x18\x02 \x01(\tR\tsignature\x12#\n" +
-	"\rmultiplier_e4\x18\x03 \x01(\x03R\fmultiplierE4\x12(\n" +
+	"\rmultiplier_e4\x18\x03 \x01(\x03R\fmultiplierE4\x12>\n" +
+	"\averdict\x18\x04 \x01(\x0e2$.originals.v1.VerifyResponse.VerdictR\averdict\x121\n" +
+	"\x06checks\x18\x05 \x03(\v2\x19.originals.v1.VerifyCheckR\x06checks\x12\x14\n" +
+	"\x05notes\x18\x06 \x03(\tR\x05notes\x12&\n" +
+	"\fpayout_units\x18\a \x01(\x03H\x01R\vpayoutUnits\x88\x01\x01\x12(\n" +
 	"\x04dice\x18\n" +
 	" \x01(\v2\x12.originals.v1.DiceH\x00R\x04dice\x12+\n" +
 	"\x05limbo\x18\v \x01(\v2\x13.originals.v1.LimboH\x00R\x05limbo\x124\n" +
 	"\broulette\x18\f \x01(\v2\x16.originals.v1.RouletteH\x00R\broulette\x12+\n" +
 	"\x05mines\x18\r \x01(\v2\x13.originals.v1.MinesH\x00R\x05mines\x128\n" +
-	"\aforeign\x18\x0e \x01(\v2\x1c.originals.v1.ForeignOutcomeH\x00R\aforeignB\t\n" +
-	"\aoutcome2V\n" +
+	"\aforeign\x18\x0e \x01(\v2\x1c.originals.v1.ForeignOutcomeH\x00R\aforeign\"L\n" +
+	"\aVerdict\x12\x17\n" +
+	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\f\n" +
+	"\bVERIFIED\x10\x01\x12\x0e\n" +
+	"\n" +
+	"CONSISTENT\x10\x02\x12\n" +
+	"\n" +
+	"\x06FAILED\x10\x03B\t\n" +
+	"\aoutcomeB\x0f\n" +
+	"\r_payout_units\"\xf5\x03\n" +
+	"\vVerifyCheck\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06passed\x18\x02 \x01(\bR\x06passed\x12\x14\n" +
+	"\x05words\x18\x03 \x01(\tR\x05words\x12@\n" +
+	"\amistake\x18\x04 \x01(\x0e2!.originals.v1.VerifyCheck.MistakeH\x00R\amistake\x88\x01\x01\"\xd5\x02\n" +
+	"\aMistake\x12\x17\n" +
+	"\x13MISTAKE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14HASH_FOR_SERVER_SEED\x10\x01\x12&\n" +
+	"\"COMMITMENT_AND_SERVER_SEED_SWAPPED\x10\x02\x12'\n" +
+	"#CLIENT_SEED_AND_SERVER_SEED_SWAPPED\x10\x03\x12\x18\n" +
+	"\x14SEED_OF_ANOTHER_PAIR\x10\x04\x12\x14\n" +
+	"\x10NONCE_OFF_BY_ONE\x10\x05\x12\x12\n" +
+	"\x0eUPPER_CASE_HEX\x10\x06\x12\x15\n" +
+	"\x11STRAY_WHITE_SPACE\x10\a\x12\x0e\n" +
+	"\n" +
+	"HEX_PREFIX\x10\b\x12\x0f\n" +
+	"\vWRONG_HOUSE\x10\t\x12\x10\n" +
+	"\fBYTES_HASHED\x10\n" +
+	"\x12\x1c\n" +
+	"\x18TILES_NUMBERED_OTHERWISE\x10\v\x12\x1a\n" +
+	"\x16TILES_IN_ANOTHER_ORDER\x10\fB\n" +
+	"\n" +
+	"\b_mistake2V\n" +
 	"\x0fVerifierService\x12C\n" +
 	"\x06Verify\x12\x1b.originals.v1.VerifyRequest\x1a\x1c.originals.v1.VerifyResponseBCZAgithub.com/openoriginals/originals/proto/originals/v1;originalsv1b\x06proto3"
 
@@ -905,39 +1291,48 @@ func file_originals_v1_verifier_proto_rawDescGZIP() []byte {
 	return file_originals_v1_verifier_proto_rawDescData
 }
 
-var file_originals_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_originals_v1_verifier_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_originals_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_originals_v1_verifier_proto_goTypes = []any{
-	(*VerifyRequest)(nil),      // 0: originals.v1.VerifyRequest
-	(*ForeignBet)(nil),         // 1: originals.v1.ForeignBet
-	(*ForeignOutcome)(nil),     // 2: originals.v1.ForeignOutcome
-	(*VerifyResponse)(nil),     // 3: originals.v1.VerifyResponse
-	(*DiceParameters)(nil),     // 4: originals.v1.DiceParameters
-	(*LimboParameters)(nil),    // 5: originals.v1.LimboParameters
-	(*RouletteParameters)(nil), // 6: originals.v1.RouletteParameters
-	(*MinesParameters)(nil),    // 7: originals.v1.MinesParameters
-	(*Dice)(nil),               // 8: originals.v1.Dice
-	(*Limbo)(nil),              // 9: originals.v1.Limbo
-	(*Roulette)(nil),           // 10: originals.v1.Roulette
-	(*Mines)(nil),              // 11: originals.v1.Mines
+	(VerifyResponse_Verdict)(0), // 0: originals.v1.VerifyResponse.Verdict
+	(VerifyCheck_Mistake)(0),    // 1: originals.v1.VerifyCheck.Mistake
+	(*VerifyRequest)(nil),       // 2: originals.v1.VerifyRequest
+	(*ClaimedValue)(nil),        // 3: originals.v1.ClaimedValue
+	(*ForeignBet)(nil),          // 4: originals.v1.ForeignBet
+	(*ForeignOutcome)(nil),      // 5: originals.v1.ForeignOutcome
+	(*VerifyResponse)(nil),      // 6: originals.v1.VerifyResponse
+	(*VerifyCheck)(nil),         // 7: originals.v1.VerifyCheck
+	(*DiceParameters)(nil),      // 8: originals.v1.DiceParameters
+	(*LimboParameters)(nil),     // 9: originals.v1.LimboParameters
+	(*RouletteParameters)(nil),  // 10: originals.v1.RouletteParameters
+	(*MinesParameters)(nil),     // 11: originals.v1.MinesParameters
+	(*Dice)(nil),                // 12: originals.v1.Dice
+	(*Limbo)(nil),               // 13: originals.v1.Limbo
+	(*Roulette)(nil),            // 14: originals.v1.Roulette
+	(*Mines)(nil),               // 15: originals.v1.Mines
 }
 var file_originals_v1_verifier_proto_depIdxs = []int32{
-	4,  // 0: originals.v1.VerifyRequest.dice:type_name -> originals.v1.DiceParameters
-	5,  // 1: originals.v1.VerifyRequest.limbo:type_name -> originals.v1.LimboParameters
-	6,  // 2: originals.v1.VerifyRequest.roulette:type_name -> originals.v1.RouletteParameters
-	7,  // 3: originals.v1.VerifyRequest.mines:type_name -> originals.v1.MinesParameters
-	1,  // 4: originals.v1.VerifyRequest.foreign:type_name -> originals.v1.ForeignBet
-	8,  // 5: originals.v1.VerifyResponse.dice:type_name -> originals.v1.Dice
-	9,  // 6: originals.v1.VerifyResponse.limbo:type_name -> originals.v1.Limbo
-	10, // 7: originals.v1.VerifyResponse.roulette:type_name -> originals.v1.Roulette
-	11, // 8: originals.v1.VerifyResponse.mines:type_name -> originals.v1.Mines
-	2,  // 9: originals.v1.VerifyResponse.foreign:type_name -> originals.v1.ForeignOutcome
-	0,  // 10: originals.v1.VerifierService.Verify:input_type -> originals.v1.VerifyRequest
-	3,  // 11: originals.v1.VerifierService.Verify:output_type -> originals.v1.VerifyResponse
-	11, // [11:12] is the sub-list for method output_type
-	10, // [10:11] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	3,  // 0: originals.v1.VerifyRequest.claimed:type_name -> originals.v1.ClaimedValue
+	8,  // 1: originals.v1.VerifyRequest.dice:type_name -> originals.v1.DiceParameters
+	9,  // 2: originals.v1.VerifyRequest.limbo:type_name -> originals.v1.LimboParameters
+	10, // 3: originals.v1.VerifyRequest.roulette:type_name -> originals.v1.RouletteParameters
+	11, // 4: originals.v1.VerifyRequest.mines:type_name -> originals.v1.MinesParameters
+	4,  // 5: originals.v1.VerifyRequest.foreign:type_name -> originals.v1.ForeignBet
+	0,  // 6: originals.v1.VerifyResponse.verdict:type_name -> originals.v1.VerifyResponse.Verdict
+	7,  // 7: originals.v1.VerifyResponse.checks:type_name -> originals.v1.VerifyCheck
+	12, // 8: originals.v1.VerifyResponse.dice:type_name -> originals.v1.Dice
+	13, // 9: originals.v1.VerifyResponse.limbo:type_name -> originals.v1.Limbo
+	14, // 10: originals.v1.VerifyResponse.roulette:type_name -> originals.v1.Roulette
+	15, // 11: originals.v1.VerifyResponse.mines:type_name -> originals.v1.Mines
+	5,  // 12: originals.v1.VerifyResponse.foreign:type_name -> originals.v1.ForeignOutcome
+	1,  // 13: originals.v1.VerifyCheck.mistake:type_name -> originals.v1.VerifyCheck.Mistake
+	2,  // 14: originals.v1.VerifierService.Verify:input_type -> originals.v1.VerifyRequest
+	6,  // 15: originals.v1.VerifierService.Verify:output_type -> originals.v1.VerifyResponse
+	15, // [15:16] is the sub-list for method output_type
+	14, // [14:15] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_originals_v1_verifier_proto_init() }
@@ -953,27 +1348,29 @@ func file_originals_v1_verifier_proto_init() {
 		(*VerifyRequest_Mines)(nil),
 		(*VerifyRequest_Foreign)(nil),
 	}
-	file_originals_v1_verifier_proto_msgTypes[1].OneofWrappers = []any{}
 	file_originals_v1_verifier_proto_msgTypes[2].OneofWrappers = []any{}
-	file_originals_v1_verifier_proto_msgTypes[3].OneofWrappers = []any{
+	file_originals_v1_verifier_proto_msgTypes[3].OneofWrappers = []any{}
+	file_originals_v1_verifier_proto_msgTypes[4].OneofWrappers = []any{
 		(*VerifyResponse_Dice)(nil),
 		(*VerifyResponse_Limbo)(nil),
 		(*VerifyResponse_Roulette)(nil),
 		(*VerifyResponse_Mines)(nil),
 		(*VerifyResponse_Foreign)(nil),
 	}
+	file_originals_v1_verifier_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_originals_v1_verifier_proto_rawDesc), len(file_originals_v1_verifier_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   4,
+			NumEnums:      2,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_originals_v1_verifier_proto_goTypes,
 		DependencyIndexes: file_originals_v1_verifier_proto_depIdxs,
+		EnumInfos:         file_originals_v1_verifier_proto_enumTypes,
 		MessageInfos:      file_originals_v1_verifier_proto_msgTypes,
 	}.Build()
 	File_originals_v1_verifier_proto = out.File

@@ -27,8 +27,8 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // VerifierService derives the outcome of any bet from its revealed seeds, of
-// ours and of other houses. It needs no token and reads nothing but its
-// request.
+// ours and of other houses, and compares what the player was shown. It needs no
+// token and reads nothing but its request.
 type VerifierServiceClient interface {
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
 }
@@ -56,8 +56,8 @@ func (c *verifierServiceClient) Verify(ctx context.Context, in *VerifyRequest, o
 // for forward compatibility.
 //
 // VerifierService derives the outcome of any bet from its revealed seeds, of
-// ours and of other houses. It needs no token and reads nothing but its
-// request.
+// ours and of other houses, and compares what the player was shown. It needs no
+// token and reads nothing but its request.
 type VerifierServiceServer interface {
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
 	mustEmbedUnimplementedVerifierServiceServer()
