@@ -17,7 +17,7 @@ func withSlack(text []byte) []byte {
 	return append(text, zeros[:]...)
 }
 
-// literal is a text that is compared with other texts. A short one is compared eight bytes at a time and without a branch.
+// literal is a text that is compared with other texts. A short one is compared eight bytes at a time.
 type literal struct {
 	text  []byte
 	long  bool
@@ -50,12 +50,17 @@ func (l *literal) begins(text []byte) bool {
 	if l.long {
 		return bytes.Equal(text[:len(l.text)], l.text)
 	}
-	t := (*[slack]byte)(text)
-	return (binary.LittleEndian.Uint64(t[0:])^l.words[0])&l.masks[0]|
-		(binary.LittleEndian.Uint64(t[8:])^l.words[1])&l.masks[1]|
-		(binary.LittleEndian.Uint64(t[16:])^l.words[2])&l.masks[2]|
-		(binary.LittleEndian.Uint64(t[24:])^l.words[3])&l.masks[3]|
-		(binary.LittleEndian.Uint64(t[32:])^l.words[4])&l.masks[4] == 0
+	t, size := (*[slack]byte)(text), len(l.text)
+	others := (binary.LittleEndian.Uint64(t[0:]) ^ l.words[0]) & l.masks[0]
+	if size > 8 {
+		others |= (binary.LittleEndian.Uint64(t[8:]) ^ l.words[1]) & l.masks[1]
+	}
+	if size > 16 {
+		others |= (binary.LittleEndian.Uint64(t[16:])^l.words[2])&l.masks[2] |
+			(binary.LittleEndian.Uint64(t[24:])^l.words[3])&l.masks[3] |
+			(binary.LittleEndian.Uint64(t[32:])^l.words[4])&l.masks[4]
+	}
+	return others == 0
 }
 
 const (
@@ -69,23 +74,23 @@ const (
 func leadingDigits(text []byte) (value int64, size int) {
 	high, size := upToEightDigits(text)
 	if size < 8 {
-		return int64(high), size
+		return high, size
 	}
 	low, more := upToEightDigits(text[8:])
-	return int64(high*tens[more] + low), 8 + more
+	return high*tens[more] + low, 8 + more
 }
 
 // tens has the powers of ten.
-var tens = [9]uint64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
+var tens = [9]int64{1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000}
 
 // upToEightDigits reads the digits among the next eight bytes, all at once.
-func upToEightDigits(text []byte) (value uint64, size int) {
+func upToEightDigits(text []byte) (value int64, size int) {
 	n := binary.LittleEndian.Uint64(text) ^ zeroDigits // a digit becomes its value, and only a digit stays below 10
 	size = bits.TrailingZeros64(((n+sixes)|n)&highHalves) / 8
 	n <<= 64 - 8*uint(size) // the first digit comes behind as many zeros as make eight digits
 	n = (n*10 + n>>8) & 0x00ff_00ff_00ff_00ff
 	n = (n*100 + n>>16) & 0x0000_ffff_0000_ffff
-	return (n*10_000 + n>>32) & 0xffff_ffff, size
+	return int64((n*10_000 + n>>32) & 0xffff_ffff), size
 }
 
 // leastOf has the least number of so many digits, none of them a leading zero; of none there is no number.

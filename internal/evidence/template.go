@@ -60,7 +60,10 @@ func (d *decoder) fits(t *template) bool {
 		}
 		at += len(s.text)
 		if s.high > 0 {
-			value, size := leadingDigits(d.ahead[at:])
+			value, size := upToEightDigits(d.ahead[at:])
+			if size == 8 {
+				value, size = leadingDigits(d.ahead[at:])
+			}
 			if value < leastOf[size] || value < s.low || value > s.high {
 				return d.misfit(start)
 			}
