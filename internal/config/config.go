@@ -16,6 +16,20 @@ type Config struct {
 	Operators  []Operator `yaml:"operators"`
 	Currencies []Currency `yaml:"currencies"`
 	CORS       CORS       `yaml:"cors"`
+	Crash      Crash      `yaml:"crash"`
+}
+
+// Crash is what the crash tables of the house are.
+type Crash struct {
+	Tables []CrashTable `yaml:"tables"`
+}
+
+// CrashTable is one table. Its name serves one chain for ever.
+type CrashTable struct {
+	Name      string `yaml:"name"`      // [a-z0-9-]{1,32}
+	BettingMS int64  `yaml:"bettingMs"` // how long bets are taken, 100..600000; 5000 when left out
+	CrashedMS int64  `yaml:"crashedMs"` // pause before the next round, 1..600000; 3000 when left out
+	TickMS    int64  `yaml:"tickMs"`    // between two events of the multiplier, 20..1000; 100 when left out
 }
 
 // Operator is a casino that brings its own front end and wallet.
@@ -52,6 +66,11 @@ type Limits struct {
 	Limbo    *Range `yaml:"limbo"`
 	Roulette *Range `yaml:"roulette"`
 	Mines    *Range `yaml:"mines"`
+	Crash    *Range `yaml:"crash"`
+
+	// CrashRound is the most that all bets of one round of a crash table may
+	// pay; 10,000 times the greatest payout of a bet when it is left out.
+	CrashRound money.Units `yaml:"crashRound"`
 }
 
 // Range bounds a bet, in smallest units: 1 <= MinStake <= MaxStake, and
@@ -70,7 +89,7 @@ func Default() Config {
 		{Code: "USD", Exponent: 2, Limits: Limits{Default: Range{10, 1_000_00, 100_000_00}}},
 		{Code: "BTC", Exponent: 8, Limits: Limits{Default: Range{100, 1_000_000, 100_000_000}}},
 		{Code: "ETH", Exponent: 9, Limits: Limits{Default: Range{1_000, 500_000_000, 50_000_000_000}}},
-	}}
+	}, Crash: Crash{Tables: []CrashTable{{Name: "main"}}}}
 }
 
 // Limits returns the bounds of a game in a currency; false when the currency
@@ -90,6 +109,24 @@ func (c Config) Has(code money.Currency) bool {
 	return ok
 }
 
+// defaultCrashBets is how many greatest payouts a round of a crash table may
+// pay when its limit is left out.
+const defaultCrashBets = 10_000
+
+// CrashRoundLimit returns the most that all bets of one round of a crash table
+// may pay in a currency; 0 when the currency is not configured.
+func (c Config) CrashRoundLimit(code money.Currency) money.Units {
+	currency, _ := c.currency(code)
+	if currency.Limits.CrashRound > 0 {
+		return currency.Limits.CrashRound
+	}
+	most := currency.Limits.of(bet.Crash).MaxPayout
+	if most > money.MaxUnits/defaultCrashBets {
+		return money.MaxUnits
+	}
+	return most * defaultCrashBets
+}
+
 // Exponent returns how many decimals the smallest unit of a currency has; 0
 // when the currency is not configured.
 func (c Config) Exponent(code money.Currency) int {
@@ -107,7 +144,7 @@ func (c Config) currency(code money.Currency) (Currency, bool) {
 }
 
 func (l Limits) of(g bet.Game) Range {
-	own := map[bet.Game]*Range{bet.Dice: l.Dice, bet.Limbo: l.Limbo, bet.Roulette: l.Roulette, bet.Mines: l.Mines}[g]
+	own := map[bet.Game]*Range{bet.Dice: l.Dice, bet.Limbo: l.Limbo, bet.Roulette: l.Roulette, bet.Mines: l.Mines, bet.Crash: l.Crash}[g]
 	if own != nil {
 		return *own
 	}

@@ -57,5 +57,8 @@ func (t tree) decode(text []byte) (Config, error) {
 	if c.Currencies == nil {
 		c.Currencies = Default().Currencies
 	}
+	if c.Crash.Tables == nil {
+		c.Crash = Default().Crash
+	}
 	return c, c.validate()
 }

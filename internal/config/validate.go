@@ -34,6 +34,9 @@ func (c Config) validate() error {
 	if err := validateCurrencies(c.Currencies); err != nil {
 		return err
 	}
+	if err := c.Crash.validate(); err != nil {
+		return err
+	}
 	for i, origin := range c.CORS.Origins {
 		if !isOrigin(origin) {
 			return fieldError(fmt.Sprintf("cors.origins[%d]", i), "must be an exact origin such as https://play.example.com, in lower case and without a path")
@@ -129,16 +132,44 @@ func (l Limits) validate(path string) error {
 	if err := l.Default.validate(path + ".default"); err != nil {
 		return err
 	}
+	if l.CrashRound < 0 || l.CrashRound > money.MaxUnits {
+		return fieldError(path+".crashRound", "must be at most %d", money.MaxUnits)
+	}
 	games := []struct {
 		name string
 		own  *Range
-	}{{"dice", l.Dice}, {"limbo", l.Limbo}, {"roulette", l.Roulette}, {"mines", l.Mines}}
+	}{{"dice", l.Dice}, {"limbo", l.Limbo}, {"roulette", l.Roulette}, {"mines", l.Mines}, {"crash", l.Crash}}
 	for _, g := range games {
 		if g.own == nil {
 			continue
 		}
 		if err := g.own.validate(path + "." + g.name); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+var tableName = regexp.MustCompile(`^[a-z0-9-]{1,32}\z`)
+
+func (c Crash) validate() error {
+	names := make(map[string]bool)
+	for i, t := range c.Tables {
+		path := fmt.Sprintf("crash.tables[%d]", i)
+		switch {
+		case !tableName.MatchString(t.Name):
+			return fieldError(path+".name", "must be 1 to 32 of a-z, 0-9 and hyphen")
+		case names[t.Name]:
+			return fieldError(path+".name", "is the name of another table, too")
+		}
+		names[t.Name] = true
+		for _, d := range []struct {
+			key             string
+			ms, least, most int64
+		}{{"bettingMs", t.BettingMS, 100, 600_000}, {"crashedMs", t.CrashedMS, 1, 600_000}, {"tickMs", t.TickMS, 20, 1000}} {
+			if d.ms != 0 && (d.ms < d.least || d.ms > d.most) {
+				return fieldError(path+"."+d.key, "must be %d to %d", d.least, d.most)
+			}
 		}
 	}
 	return nil

@@ -51,6 +51,7 @@ type CrashRound struct {
 // Reasons of a void round.
 const (
 	CrashVoidStore  = "STORE_REPLACED"
+	CrashVoidOwner  = "NO_OWNER"
 	CrashVoidBeacon = "BEACON_UNPUBLISHED"
 )
 
@@ -73,7 +74,8 @@ type CrashLease struct {
 	Epoch, Beats uint64
 	Owner        string // empty when it was given up
 	Address      string // where other processes reach the owner; empty for nowhere
-	ElapsedUs    int64  // how far the owner's running round was at the last beat
+	Number       uint32 // the owner's running round at the last beat; 0 for none
+	ElapsedUs    int64  // how far it was
 }
 
 // CrashOwner is a hold on a table. What it writes is refused once another has
@@ -186,7 +188,7 @@ type CrashStore interface {
 	// TakeCrashTable takes the lease, if it is as it was seen. Errors: ErrCrashHeld.
 	TakeCrashTable(ctx context.Context, table string, seen CrashLease, owner, address string) (CrashOwner, error)
 	// BeatCrashTable shows that the owner is alive, and how far its round is.
-	BeatCrashTable(ctx context.Context, o CrashOwner, elapsedUs int64) error
+	BeatCrashTable(ctx context.Context, o CrashOwner, number uint32, elapsedUs int64) error
 	// LeaveCrashTable gives the lease up.
 	LeaveCrashTable(ctx context.Context, o CrashOwner) error
 
@@ -222,7 +224,7 @@ type CrashStore interface {
 	FindCrashBet(ctx context.Context, table string, p Player, betID string) (CrashTaken, error)
 	// LoadCrashBet returns a bet by its id. The owner is not checked here. ErrNotFound.
 	LoadCrashBet(ctx context.Context, id RoundID) (CrashTaken, error)
-	// CrashBook returns how many bets the player's book at a table holds.
+	// CrashBookLength returns how many bets the player's book at a table holds.
 	CrashBookLength(ctx context.Context, table string, p Player) (uint32, error)
 	// Rounds returns the bets of a book, as it does the rounds of a pair.
 	Rounds(ctx context.Context, book PairID, first uint32, count int) ([]Round, error)

@@ -391,7 +391,7 @@ func testCrashFencing(t *testing.T, f *floor) {
 	if seen.Owner != "one" || seen.Address == "" {
 		t.Fatalf("lease %+v", seen)
 	}
-	f.ok(f.b.Store.BeatCrashTable(f.ctx, f.owner, 42))
+	f.ok(f.b.Store.BeatCrashTable(f.ctx, f.owner, 1, 42))
 	if _, err := f.b.Store.TakeCrashTable(f.ctx, f.table, seen, "two", ""); !errors.Is(err, ledger.ErrCrashHeld) {
 		t.Fatalf("took a lease that was alive: %v", err)
 	}
@@ -399,7 +399,7 @@ func testCrashFencing(t *testing.T, f *floor) {
 	f.owner = f.take("two")
 	f.lock(1)
 	for name, err := range map[string]error{
-		"beat":  f.b.Store.BeatCrashTable(f.ctx, paused, 0),
+		"beat":  f.b.Store.BeatCrashTable(f.ctx, paused, 1, 0),
 		"leave": f.b.Store.LeaveCrashTable(f.ctx, paused),
 		"lock":  second(f.b.Store.LockCrashRound(f.ctx, paused, 1)),
 		"start": second(f.b.Store.StartCrashRound(f.ctx, paused, 1)),
@@ -420,7 +420,7 @@ func testCrashFencing(t *testing.T, f *floor) {
 	if left, err := f.b.Store.CrashLease(f.ctx, f.table); err != nil || left.Owner != "" {
 		t.Fatalf("a lease that was given up: %+v %v", left, err)
 	}
-	if err := f.b.Store.BeatCrashTable(f.ctx, f.owner, 0); !errors.Is(err, ledger.ErrCrashFenced) {
+	if err := f.b.Store.BeatCrashTable(f.ctx, f.owner, 0, 0); !errors.Is(err, ledger.ErrCrashFenced) {
 		t.Fatalf("beat after leaving: %v", err)
 	}
 }

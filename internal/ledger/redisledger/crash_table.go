@@ -34,8 +34,8 @@ func (s *Store) TakeCrashTable(ctx context.Context, table string, seen ledger.Cr
 }
 
 // BeatCrashTable implements ledger.CrashStore.
-func (s *Store) BeatCrashTable(ctx context.Context, o ledger.CrashOwner, elapsedUs int64) error {
-	_, _, err := s.lease(ctx, o.Table, "beat", o.Epoch, o.Owner, elapsedUs)
+func (s *Store) BeatCrashTable(ctx context.Context, o ledger.CrashOwner, number uint32, elapsedUs int64) error {
+	_, _, err := s.lease(ctx, o.Table, "beat", o.Epoch, o.Owner, elapsedUs, nonceText(number))
 	return err
 }
 
@@ -56,7 +56,7 @@ func (s *Store) lease(ctx context.Context, table string, args ...any) (ledger.Cr
 	f := r.fields(1)
 	p := numbers{f: f}
 	l := ledger.CrashLease{
-		Epoch: uint64(p.of("e")), Beats: uint64(p.of("c")), ElapsedUs: p.of("g"), Owner: f["o"], Address: f["a"],
+		Epoch: uint64(p.of("e")), Beats: uint64(p.of("c")), Number: uint32(p.of("r")), ElapsedUs: p.of("g"), Owner: f["o"], Address: f["a"],
 	}
 	return l, r.text(2), p.err
 }

@@ -1,5 +1,5 @@
 -- Stands between the prelude and the scripts at a table's home, whose keys are
---   :l  lease: e epoch, o owner (empty: given up), a address, c beats, g elapsed microseconds
+--   :l  lease: e epoch, o owner (empty: given up), a address, c beats, r running round, g its elapsed microseconds
 --   :s  newest round: n number, p phase, f fence under which it was opened, o opened, k locked, t started,
 --       c crashed (microseconds), b beacon, z crash point, m bets, v why it is void, a mask
 --   :h:<n/128>  final rounds by n % 128: "phase opened locked started crashed beacon point bets reason", times as

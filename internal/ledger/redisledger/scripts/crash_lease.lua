@@ -1,4 +1,4 @@
--- KEYS lease; ARGV 'look' | 'take' epoch beats owner address | 'beat' epoch owner elapsed | 'leave' epoch owner.
+-- KEYS lease; ARGV 'look' | 'take' epoch beats owner address | 'beat' epoch owner elapsed number | 'leave' epoch owner.
 -- -> {'OK', lease, life} | HELD | FENCED
 local what, epoch = ARGV[1], ARGV[2]
 if what == 'take' then
@@ -8,6 +8,6 @@ if what == 'take' then
 elseif what ~= 'look' then
   if fenced(epoch, ARGV[3]) then return {'FENCED'} end
   call('HINCRBY', KEYS[1], 'c', 1)
-  if what == 'beat' then call('HSET', KEYS[1], 'g', ARGV[4]) else call('HSET', KEYS[1], 'o', '') end
+  if what == 'beat' then call('HSET', KEYS[1], 'g', ARGV[4], 'r', ARGV[5]) else call('HSET', KEYS[1], 'o', '') end
 end
 return {'OK', show(read(KEYS[1]) or {}), fence() or ''}

@@ -30,6 +30,7 @@ if newest > 0 and tonumber(number) > newest + 1 then
   call('DEL', bets_key(t, queued))
   call('SREM', live_key(t), queued)
 end
+if int(newest) ~= number then call('DEL', count_key(t, int(newest))) end
 call('HSET', KEYS[1], 'n', number, 'p', open, 'e', epoch, 'w', owner, 'f', life)
 if open == '1' then return {'OK'} end
 return {'OK', call('GET', count_key(t, number)) or '0', call('HGETALL', bets_key(t, number)), call('SMEMBERS', live_key(t))}

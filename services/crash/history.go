@@ -1,0 +1,239 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/openoriginals/originals/internal/game/crash"
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/wire"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+)
+
+// findRound returns a round of a table, and whether it is final. Errors:
+// ledger.ErrNotFound.
+func findRound(ctx context.Context, store ledger.CrashStore, table string, number uint32) (ledger.CrashRound, bool, error) {
+	state, err := store.CrashState(ctx, table)
+	if err != nil {
+		return ledger.CrashRound{}, false, err
+	}
+	if number == state.Round.Number && number > 0 {
+		return state.Round, state.Round.Phase == ledger.CrashFinal, nil
+	}
+	if number == 0 || number > state.Round.Number {
+		return ledger.CrashRound{}, false, ledger.ErrNotFound
+	}
+	rounds, err := finalRounds(ctx, store, table, number, number)
+	if err == nil && len(rounds) == 0 {
+		err = ledger.ErrNotFound
+	}
+	if err != nil {
+		return ledger.CrashRound{}, false, err
+	}
+	return rounds[0], true, nil
+}
+
+// finalRounds returns the rounds first..last, those that were never played
+// among them, ascending.
+func finalRounds(ctx context.Context, store ledger.CrashStore, table string, first, last uint32) ([]ledger.CrashRound, error) {
+	rounds, err := store.CrashRounds(ctx, table, first, last)
+	if err != nil || len(rounds) == int(last-first)+1 {
+		return rounds, err
+	}
+	voids, err := store.CrashVoids(ctx, table, first, last)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range voids {
+		for n := max(v.First, first); n <= min(v.Last, last); n++ {
+			rounds = append(rounds, ledger.CrashRound{Number: n, Phase: ledger.CrashFinal, OpenUs: v.TimeUs, LockUs: v.TimeUs, Void: v.Reason})
+		}
+	}
+	slices.SortFunc(rounds, func(a, b ledger.CrashRound) int { return int(a.Number) - int(b.Number) })
+	return rounds, nil
+}
+
+// GetTable shows a table, and the caller's bets at it.
+func (s *Service) GetTable(ctx context.Context, req *originalsv1.GetTableRequest) (*originalsv1.CrashTable, error) {
+	t, err := s.table(req.GetTable())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.o.Store.CrashState(ctx, t.name())
+	if err != nil {
+		return nil, err
+	}
+	m := t.message(state)
+	p, ok := maybePlayer(ctx)
+	if !ok {
+		return m, nil
+	}
+	count, err := s.o.Store.CrashBookLength(ctx, t.name(), p)
+	if err != nil {
+		return nil, err
+	}
+	const newest = 8 // a player has two live bets at most, and those that he has cancelled
+	first := count - min(count, newest)
+	bets, err := s.o.Store.Rounds(ctx, ledger.CrashBook(p, t.name()), first, int(count-first))
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range slices.Backward(bets) {
+		if b.Bet.Crash.Number < state.Round.Number || b.State == ledger.Void {
+			continue
+		}
+		var point uint32
+		if b.Bet.Crash.Number == state.Round.Number {
+			point = state.Round.PointE2
+		}
+		m.Bets = append(m.Bets, wire.CrashBet(ledger.CrashTaken{Table: t.name(), Player: p, Round: b}, point))
+	}
+	return m, nil
+}
+
+// GetCrashRound shows a round, and the caller's bet in it.
+func (s *Service) GetCrashRound(ctx context.Context, req *originalsv1.GetCrashRoundRequest) (*originalsv1.CrashRound, error) {
+	t, err := s.table(req.GetTable())
+	if err != nil {
+		return nil, err
+	}
+	if req.GetNumber() < 1 || req.GetNumber() > int64(t.Chain.Length()) {
+		return nil, errRoundNotFound
+	}
+	r, final, err := findRound(ctx, s.o.Store, t.name(), uint32(req.GetNumber()))
+	if errors.Is(err, ledger.ErrNotFound) {
+		return nil, errRoundNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := t.roundMessage(ctx, r, final)
+	if err != nil {
+		return nil, err
+	}
+	if p, ok := maybePlayer(ctx); ok {
+		m.Bet, err = s.ownBet(ctx, t, p, r)
+	}
+	return m, err
+}
+
+// roundMessage shows a round. Its link is shown once it is final, and so are
+// the rounds before: there is never more than one that is not.
+func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final bool) (*originalsv1.CrashRound, error) {
+	m := &originalsv1.CrashRound{
+		Table: t.name(), Number: int64(r.Number), State: originalsv1.CrashRound_OPEN, Scheme: crash.Scheme,
+		Terminal: t.Chain.Terminal().String(), Salt: t.Chain.Salt(),
+		OpenTime: stamp(r.OpenUs), LockTime: stamp(r.LockUs), StartTime: stamp(r.StartUs), CrashTime: stamp(r.CrashUs),
+		VoidReason: r.Void, BetCount: int32(r.BetCount),
+	}
+	if !final {
+		return m, nil
+	}
+	m.State = originalsv1.CrashRound_SETTLED
+	link, err := t.Chain.Link(ctx, r.Number)
+	if err != nil {
+		return nil, err
+	}
+	hash, point := link.Reveal(), r.PointE2
+	if r.Void != "" {
+		m.State = originalsv1.CrashRound_VOID
+		salt, err := t.saltOf(r)
+		if err != nil {
+			return nil, err
+		}
+		if point, err = t.point(ctx, r.Number, salt); err != nil {
+			return nil, err
+		}
+	}
+	shown := int64(point)
+	m.Hash, m.CrashE2 = &hash, &shown
+	return m, nil
+}
+
+// ownBet finds the player's bet in a round; nil when there is none. The numbers
+// of the rounds in a book only grow.
+func (s *Service) ownBet(ctx context.Context, t *table, p ledger.Player, r ledger.CrashRound) (*originalsv1.Round, error) {
+	high, err := s.o.Store.CrashBookLength(ctx, t.name(), p)
+	if err != nil {
+		return nil, err
+	}
+	book := ledger.CrashBook(p, t.name())
+	for low := uint32(0); low < high; { // the first bet of a later round
+		middle := low + (high-low)/2
+		some, err := s.o.Store.Rounds(ctx, book, middle, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(some) == 1 && some[0].Bet.Crash.Number > r.Number {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	if high == 0 {
+		return nil, nil
+	}
+	some, err := s.o.Store.Rounds(ctx, book, high-1, 1)
+	if err != nil || len(some) == 0 || some[0].Bet.Crash.Number != r.Number {
+		return nil, err
+	}
+	return wire.CrashBet(ledger.CrashTaken{Table: t.name(), Player: p, Round: some[0]}, r.PointE2), nil
+}
+
+// ListCrashRounds lists rounds, newest first.
+func (s *Service) ListCrashRounds(ctx context.Context, req *originalsv1.ListCrashRoundsRequest) (*originalsv1.ListCrashRoundsResponse, error) {
+	t, err := s.table(req.GetTable())
+	if err != nil {
+		return nil, err
+	}
+	size, err := wire.PageSize(req.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	filter := wire.ListFilter("crash rounds", t.name())
+	position, err := wire.ReadPageToken(filter, req.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	state, err := s.o.Store.CrashState(ctx, t.name())
+	if err != nil {
+		return nil, err
+	}
+	last := state.Round.Number
+	if position != "" {
+		from, err := strconv.ParseUint(position, 10, 32)
+		if err != nil || from == 0 || uint32(from) > last {
+			return nil, wire.ErrPageToken
+		}
+		last = uint32(from)
+	}
+	return s.page(ctx, t, state.Round, last, uint32(size))
+}
+
+func (s *Service) page(ctx context.Context, t *table, newest ledger.CrashRound, last, size uint32) (*originalsv1.ListCrashRoundsResponse, error) {
+	res := &originalsv1.ListCrashRoundsResponse{}
+	if last == 0 {
+		return res, nil
+	}
+	first := last - min(size, last) + 1
+	rounds, err := finalRounds(ctx, s.o.Store, t.name(), first, last)
+	if err != nil {
+		return nil, err
+	}
+	if last == newest.Number && newest.Phase != ledger.CrashFinal {
+		rounds = append(rounds, newest)
+	}
+	for _, r := range slices.Backward(rounds) {
+		m, err := t.roundMessage(ctx, r, r.Phase == ledger.CrashFinal)
+		if err != nil {
+			return nil, err
+		}
+		res.Rounds = append(res.Rounds, m)
+	}
+	if first > 1 {
+		res.NextPageToken = wire.PageToken(wire.ListFilter("crash rounds", t.name()), strconv.FormatUint(uint64(first-1), 10))
+	}
+	return res, nil
+}

@@ -1,0 +1,69 @@
+package crash
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/openoriginals/originals/internal/ledger"
+)
+
+// Metrics count what tables do. The label table has the names of the house's
+// tables alone.
+type Metrics struct {
+	phaseOf   *prometheus.GaugeVec
+	number    *prometheus.GaugeVec
+	count     *prometheus.GaugeVec
+	exposure  *prometheus.GaugeVec
+	owned     *prometheus.GaugeVec
+	left      *prometheus.GaugeVec
+	decisions prometheus.Histogram
+}
+
+// NewMetrics returns metrics that have counted nothing.
+func NewMetrics() *Metrics {
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "originals_crash_" + name, Help: help}, append([]string{"table"}, labels...))
+	}
+	return &Metrics{
+		phaseOf:  gauge("phase", "Phase of the newest round at its owner: 1 betting, 2 closing, 3 running, 4 crashed, 5 final."),
+		number:   gauge("round", "Number of the newest round, at the table's owner."),
+		count:    gauge("bets", "Bets of the round that takes bets, at the table's owner."),
+		exposure: gauge("exposure_units", "What the bets of the round that takes bets may pay at most, by currency.", "currency"),
+		owned:    gauge("owned", "1 in the process that owns the table."),
+		left:     gauge("links_left", "Rounds that the table's chain has left."),
+		decisions: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "originals_crash_decision_seconds", Help: "Time from the receipt of a cash-out to its decision.",
+			Buckets: []float64{.00001, .00005, .0001, .0005, .001, .002, .005, .01, .05, .1},
+		}),
+	}
+}
+
+// Collectors returns what a registry is to hold.
+func (m *Metrics) Collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.phaseOf, m.number, m.count, m.exposure, m.owned, m.left, m.decisions}
+}
+
+func (m *Metrics) phase(table string, r ledger.CrashRound) {
+	m.phaseOf.WithLabelValues(table).Set(float64(r.Phase))
+	m.number.WithLabelValues(table).Set(float64(r.Number))
+}
+
+func (m *Metrics) linksLeft(table string, n uint32) { m.left.WithLabelValues(table).Set(float64(n)) }
+
+func (m *Metrics) bets(table string, t ledger.CrashTotals) {
+	m.count.WithLabelValues(table).Set(float64(t.Count))
+	for c, u := range t.Worst {
+		m.exposure.WithLabelValues(table, string(c)).Set(float64(u))
+	}
+}
+
+func (m *Metrics) owns(table string, yes bool) {
+	v := 0.0
+	if yes {
+		v = 1
+	}
+	m.owned.WithLabelValues(table).Set(v)
+}
+
+func (m *Metrics) decided(took time.Duration) { m.decisions.Observe(took.Seconds()) }

@@ -1,0 +1,399 @@
+package crash
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/rng"
+)
+
+// dealer is an owner at work.
+type dealer struct {
+	*table
+	owner  ledger.CrashOwner
+	before ledger.CrashLease // the lease as it was taken
+	events *publisher
+}
+
+// play takes the table from where the store has it, from phase to phase, until
+// a step is refused or ctx ends.
+func (t *table) play(ctx context.Context, owner ledger.CrashOwner, before ledger.CrashLease) error {
+	g := &dealer{table: t, owner: owner, before: before}
+	g.events = newPublisher(t, owner)
+	state, err := insist(ctx, t, "the table cannot be read", func() (ledger.CrashState, error) {
+		return t.store().CrashState(ctx, t.name())
+	})
+	for err == nil && ctx.Err() == nil {
+		g.s.o.Watch.phase(t.name(), state.Round)
+		g.s.o.Watch.linksLeft(t.name(), t.Chain.Length()-min(state.Round.Number, t.Chain.Length()))
+		state, err = g.step(ctx, state)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// step takes the newest round one phase further.
+func (g *dealer) step(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	switch s.Round.Phase {
+	case ledger.CrashBetting:
+		return g.bet(ctx, s)
+	case ledger.CrashClosing:
+		return g.start(ctx, s)
+	case ledger.CrashRunning:
+		return g.runRound(ctx, s)
+	case ledger.CrashCrashed:
+		return g.settleRound(ctx, s)
+	}
+	return g.open(ctx, s)
+}
+
+// open opens the next round after the pause. When writes may have been lost,
+// numbers that may have been opened in the lost time are skipped.
+func (g *dealer) open(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	pause := g.Crashed - micros(s.NowUs-max(s.Round.CrashUs, s.Round.LockUs))
+	if s.Round.Number > 0 && s.Round.Void == "" && pause > 0 {
+		sleep(ctx, min(pause, g.Crashed))
+	}
+	skipped := g.skip(s)
+	number := s.Round.Number + 1 + skipped
+	if number > g.Chain.Length() || number < s.Round.Number {
+		g.s.o.Log.Error("the chain of the table is used up: " + g.name())
+		<-ctx.Done()
+		return s, ctx.Err()
+	}
+	opening := ledger.CrashOpening{Number: number, Skipped: skipped, BettingUs: g.Betting.Microseconds(), Mask: rand.Text()}
+	return insist(ctx, g.table, "the round is not opened", func() (ledger.CrashState, error) {
+		return g.store().OpenCrashRound(ctx, g.owner, opening)
+	})
+}
+
+// shortestRunUs is how long a round runs at least: that which crashes at 1.00.
+func (g *dealer) shortestRunUs() int64 { return g.s.o.Growth.EndUs(100) }
+
+// skip returns how many rounds may have been opened in time that the store has
+// lost: one more than the shortest rounds that fit between what it has last and
+// now (FAIRNESS 3).
+func (g *dealer) skip(s ledger.CrashState) uint32 {
+	if !s.Replaced() {
+		return 0
+	}
+	last := max(s.Round.OpenUs, s.Round.StartUs)
+	shortest := (g.Betting + g.Crashed).Microseconds() + g.shortestRunUs()
+	return uint32(max(0, s.NowUs-last+shortest-1)/shortest) + 1
+}
+
+// lateLock is how long after its planned lock a round that no owner has locked
+// may still be played. Its bets have waited for an owner all that time.
+const lateLock = time.Minute
+
+// bet takes bets until the lock.
+func (g *dealer) bet(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	if s.Replaced() { // it may have been locked, and crashed in public, in time that was lost
+		return g.void(ctx, s, ledger.CrashVoidStore)
+	}
+	left := micros(s.Round.LockUs - s.NowUs)
+	if left < -lateLock {
+		return g.void(ctx, s, ledger.CrashVoidOwner)
+	}
+	err := g.eachPartition(ctx, "a partition is not opened", func(partition int) error {
+		return g.store().OpenCrashPartition(ctx, g.owner, partition, s.Round.Number)
+	})
+	if err != nil {
+		return s, err
+	}
+	g.events.phase(ctx, s)
+	g.showBets(ctx, s.Round.Number, min(left, g.Betting))
+	return g.lock(ctx, s)
+}
+
+func (g *dealer) lock(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	return insist(ctx, g.table, "the round is not locked", func() (ledger.CrashState, error) {
+		return g.store().LockCrashRound(ctx, g.owner, s.Round.Number)
+	})
+}
+
+// betsInterval is how often bets are shown while they are taken.
+const betsInterval = 500 * time.Millisecond
+
+// showBets shows how many bets there are, while they are taken.
+func (g *dealer) showBets(ctx context.Context, number uint32, left time.Duration) {
+	shown := -1
+	for end := time.Now().Add(left); ctx.Err() == nil; {
+		sleep(ctx, min(betsInterval, time.Until(end)))
+		totals, err := g.store().CrashTotals(ctx, g.name())
+		if err == nil && totals.Number == number && totals.Count != shown {
+			shown = totals.Count
+			g.events.bets(ctx, totals)
+			g.s.o.Watch.bets(g.name(), totals)
+		}
+		if !time.Now().Before(end) {
+			return
+		}
+	}
+}
+
+// void ends a round that has no outcome and will have none: every stake is
+// given back.
+func (g *dealer) void(ctx context.Context, s ledger.CrashState, why string) (ledger.CrashState, error) {
+	bets, settled, err := g.close(ctx, s.Round.Number)
+	if err != nil {
+		return s, err
+	}
+	if err := g.refund(ctx, bets); err != nil {
+		return s, err
+	}
+	next, err := g.finishRound(ctx, s, len(bets)+settled, why)
+	if err == nil {
+		g.events.phase(ctx, next)
+	}
+	return next, err
+}
+
+// start closes every partition, so that the round's bets are fixed, and starts
+// the round.
+func (g *dealer) start(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	g.events.phase(ctx, s)
+	bets, settled, err := g.close(ctx, s.Round.Number)
+	if err != nil {
+		return s, err
+	}
+	point, err := g.pointOf(ctx, s.Round)
+	if err != nil {
+		return s, err
+	}
+	if s.Replaced() {
+		// It may have started in time that was lost, and its crash point may be
+		// known: nobody cashes out any more, and targets decide.
+		return g.end(ctx, s, point)
+	}
+	s, err = insist(ctx, g.table, "the round is not started", func() (ledger.CrashState, error) {
+		return g.store().StartCrashRound(ctx, g.owner, s.Round.Number)
+	})
+	if err != nil {
+		return s, err
+	}
+	return g.runBets(ctx, s, bets, settled, point, 0)
+}
+
+// runRound goes on with a round that another owner has started.
+//
+// The time that it runs for is taken from the store's clock, and is never less
+// than what the owner before has shown: a clock that was set back gives nobody
+// a time to cash out at again. One that was set forward ends the round at its
+// crash point.
+func (g *dealer) runRound(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	bets, settled, err := g.close(ctx, s.Round.Number)
+	if err != nil {
+		return s, err
+	}
+	point, err := g.pointOf(ctx, s.Round)
+	if err != nil {
+		return s, err
+	}
+	elapsed := max(0, s.NowUs-s.Round.StartUs)
+	if g.before.Number == s.Round.Number {
+		elapsed = max(elapsed, g.before.ElapsedUs)
+	}
+	return g.runBets(ctx, s, bets, settled, point, elapsed)
+}
+
+// runBets plays a running round to its end.
+func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, bets []ledger.CrashBet, settled int, point uint32, elapsedUs int64) (ledger.CrashState, error) {
+	settler := newSettler(ctx, g.table, g.owner)
+	l := newLive(g.s.o.Growth, s.Round.Number, point, since(time.Now(), elapsedUs), settler.add, bets)
+	g.table.live.Store(l)
+	defer g.dropLive()
+	g.events.phase(ctx, s)
+	for ended := false; !ended && ctx.Err() == nil; {
+		var elapsed int64
+		elapsed, ended = l.advance()
+		g.shown.Store(&progress{s.Round.Number, elapsed})
+		if !ended {
+			g.events.tick(ctx, s, elapsed, l.takePaid())
+			sleep(ctx, min(g.Tick, micros(l.endUs()-l.now())))
+		}
+	}
+	var rest []*liveBet
+	err := ctx.Err()
+	if err == nil {
+		rest = l.finish()
+		s, err = g.end(ctx, s, point)
+	}
+	if err != nil {
+		l.stop()
+		settler.wait()
+		return s, err
+	}
+	l.crashed.Store(true)
+	g.events.crash(ctx, s, l.takePaid())
+	for _, b := range rest {
+		settler.add(b)
+	}
+	settler.wait()
+	if err := ctx.Err(); err != nil {
+		return s, err
+	}
+	return g.finishRound(ctx, s, len(bets)+settled, "")
+}
+
+// end gives a round its crash point.
+func (g *dealer) end(ctx context.Context, s ledger.CrashState, point uint32) (ledger.CrashState, error) {
+	return insist(ctx, g.table, "the round is not ended", func() (ledger.CrashState, error) {
+		return g.store().EndCrashRound(ctx, g.owner, s.Round.Number, point)
+	})
+}
+
+// settleRound settles what a round that has crashed left open.
+func (g *dealer) settleRound(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	bets, settled, err := g.close(ctx, s.Round.Number)
+	if err != nil {
+		return s, err
+	}
+	g.events.crash(ctx, s, nil)
+	if err := g.settleAt(ctx, bets, s.Round.PointE2); err != nil {
+		return s, err
+	}
+	return g.finishRound(ctx, s, len(bets)+settled, "")
+}
+
+// settleAt settles bets by their targets.
+func (g *dealer) settleAt(ctx context.Context, bets []ledger.CrashBet, pointE2 uint32) error {
+	settler := newSettler(ctx, g.table, g.owner)
+	l := newLive(g.s.o.Growth, 0, pointE2, nil, nil, bets)
+	for _, b := range l.finish() {
+		settler.add(b)
+	}
+	settler.wait()
+	return ctx.Err()
+}
+
+// refund gives stakes back.
+func (g *dealer) refund(ctx context.Context, bets []ledger.CrashBet) error {
+	byPartition := make(map[int][]ledger.CrashSettlement)
+	for _, b := range bets {
+		p := b.ID.Pair.Partition()
+		byPartition[p] = append(byPartition[p], ledger.CrashSettlement{Bet: b, Void: true})
+	}
+	return g.eachPartition(ctx, "stakes are not given back", func(partition int) error {
+		for all := byPartition[partition]; len(all) > 0; {
+			n := min(len(all), maxSettled)
+			if _, err := g.store().SettleCrashBets(ctx, g.owner, partition, all[:n]); err != nil {
+				return err
+			}
+			all = all[n:]
+		}
+		return nil
+	})
+}
+
+func (g *dealer) finishRound(ctx context.Context, s ledger.CrashState, bets int, void string) (ledger.CrashState, error) {
+	return insist(ctx, g.table, "the round is not finished", func() (ledger.CrashState, error) {
+		return g.store().FinishCrashRound(ctx, g.owner, s.Round.Number, uint32(bets), void)
+	})
+}
+
+// pointOf derives the crash point of a round that is locked.
+func (g *dealer) pointOf(ctx context.Context, r ledger.CrashRound) (uint32, error) {
+	return insist(ctx, g.table, "the crash point is not derived", func() (uint32, error) {
+		salt, err := g.saltOf(r)
+		if err != nil {
+			return 0, err
+		}
+		return g.point(ctx, r.Number, salt)
+	})
+}
+
+func (t *table) saltOf(r ledger.CrashRound) (rng.Salt, error) {
+	salt := t.Chain.Salt()
+	if salt == nil {
+		return "", fmt.Errorf("crash: round %d of %s has no salt", r.Number, t.name())
+	}
+	return rng.ParseSalt(salt.GetValue())
+}
+
+// close closes every partition and returns the unsettled bets of a round, and
+// how many are settled. Bets of older rounds that were left behind are settled
+// on the way.
+func (g *dealer) close(ctx context.Context, number uint32) (bets []ledger.CrashBet, settled int, err error) {
+	var mu sync.Mutex
+	older := make(map[uint32][]int) // number -> partitions
+	err = g.eachPartition(ctx, "a partition is not closed", func(partition int) error {
+		all, err := g.store().CloseCrashPartition(ctx, g.owner, partition, number)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		bets = append(bets, all.Bets...)
+		settled += all.Settled
+		for _, n := range all.Numbers {
+			older[n] = append(older[n], partition)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	for n, partitions := range older {
+		if err := g.settleOlder(ctx, n, partitions); err != nil {
+			return nil, 0, err
+		}
+	}
+	return bets, settled, nil
+}
+
+// settleOlder settles bets that a round has left behind, which happens when a
+// part of the store has lost writes: by the crash point of the round, or, when
+// it was never played, by giving the stakes back.
+func (g *dealer) settleOlder(ctx context.Context, number uint32, partitions []int) error {
+	history, err := insist(ctx, g.table, "the history is not read", func() ([]ledger.CrashRound, error) {
+		return g.store().CrashRounds(ctx, g.name(), number, number)
+	})
+	if err != nil {
+		return err
+	}
+	for _, partition := range partitions {
+		bets, err := insist(ctx, g.table, "bets left behind are not read", func() ([]ledger.CrashBet, error) {
+			return g.store().OpenCrashBets(ctx, g.name(), partition, number)
+		})
+		if err != nil {
+			return err
+		}
+		if len(history) == 1 && history[0].Void == "" {
+			err = g.settleAt(ctx, bets, history[0].PointE2)
+		} else {
+			err = g.refund(ctx, bets)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partitionsAtOnce is how many partitions are spoken to at the same time.
+const partitionsAtOnce = 16
+
+// eachPartition does a step in every partition, and repeats it where it is not
+// known to have been done.
+func (g *dealer) eachPartition(ctx context.Context, what string, step func(partition int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(partitionsAtOnce)
+	for partition := range ledger.Partitions {
+		group.Go(func() error {
+			_, err := insist(ctx, g.table, what, func() (struct{}, error) { return struct{}{}, step(partition) })
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }

@@ -1,0 +1,146 @@
+// Package crash is the service of crash tables: it takes bets, owns tables, and
+// decides cash-outs. It holds the links of chains, and must never import
+// another service.
+//
+// Any process takes bets and shows tables. One process at a time owns a table:
+// it opens, locks, starts and ends its rounds, and decides cash-outs, which the
+// others pass on to it. When it dies, another takes the table from where the
+// store has it.
+package crash
+
+import (
+	"context"
+	"crypto/rand"
+	"time"
+
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+
+	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/config"
+	"github.com/openoriginals/originals/internal/game/crash"
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/rng"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+)
+
+// Chain is what a table draws its rounds from. Links are secret until the
+// rounds up to theirs are final.
+type Chain interface {
+	Terminal() rng.Terminal
+	Length() uint32
+	// Link returns h[number], 1 to Length.
+	Link(ctx context.Context, number uint32) (rng.Link, error)
+	// Salt is fixed for all rounds; nil when each has a beacon.
+	Salt() *originalsv1.CrashSalt
+}
+
+// Table is a table of the house. Its name serves one chain for ever.
+type Table struct {
+	Name  rng.Table
+	Chain Chain
+	Timings
+}
+
+// Timings are the settings of a table's clock.
+type Timings struct {
+	Betting time.Duration // how long bets are taken
+	Crashed time.Duration // pause before the next round
+	Tick    time.Duration // between two events that show the multiplier
+}
+
+// DefaultTimings are those of a table that was told none.
+var DefaultTimings = Timings{Betting: 5 * time.Second, Crashed: 3 * time.Second, Tick: 100 * time.Millisecond}
+
+// Options are what a Service is made of.
+type Options struct {
+	Store  ledger.CrashStore
+	House  config.Config // currencies and limits
+	Tables []Table
+	Growth *crash.Growth
+	Log    *zap.Logger
+
+	// Address is where other processes reach this one; empty for nowhere.
+	Address string
+	// Dial connects to the owner of a table in another process; nil where there
+	// is none. A connection is kept.
+	Dial func(address string) (grpc.ClientConnInterface, error)
+	// Watch is told what the tables do; may be nil.
+	Watch *Metrics
+	// Stop ends the streams of watchers when it is closed; nil for never.
+	Stop <-chan struct{}
+}
+
+// Service implements CrashService.
+type Service struct {
+	originalsv1.UnimplementedCrashServiceServer
+
+	o      Options
+	name   string // of this process among owners
+	tables map[string]*table
+	peers  peers
+	digest string // of the growth table
+}
+
+// New returns a Service. Call Run beside it.
+func New(o Options) *Service {
+	digest := o.Growth.SHA256()
+	s := &Service{o: o, name: rand.Text(), tables: make(map[string]*table), digest: hexOf(digest[:])}
+	if s.o.Watch == nil {
+		s.o.Watch = NewMetrics()
+	}
+	for _, t := range o.Tables {
+		s.tables[string(t.Name)] = newTable(s, t)
+	}
+	return s
+}
+
+// Bind registers the service.
+func Bind(r grpc.ServiceRegistrar, s *Service) { originalsv1.RegisterCrashServiceServer(r, s) }
+
+// Run plays the tables that this process can get hold of, until ctx ends. It
+// then gives them up, so that another process goes on at once.
+func (s *Service) Run(ctx context.Context) {
+	done := make(chan struct{}, len(s.tables))
+	for _, t := range s.tables {
+		go func() {
+			t.run(ctx)
+			done <- struct{}{}
+		}()
+	}
+	for range s.tables {
+		<-done
+	}
+}
+
+var (
+	errTableNotFound = reason.New(reason.TableNotFound, "no such table")
+	errBetNotFound   = reason.New(reason.BetNotFound, "the player has no bet with this id at the table")
+	errRoundNotFound = reason.New(reason.RoundNotFound, "the table has no such round")
+	errNotStarted    = reason.New(reason.RoundNotStarted, "the round of this bet has not started")
+	errNoOwner       = reason.New(reason.StoreUnavailable, "the table changes its owner; whether the call took effect is not known")
+)
+
+func (s *Service) table(name string) (*table, error) {
+	t, ok := s.tables[name]
+	if !ok {
+		return nil, errTableNotFound
+	}
+	return t, nil
+}
+
+// player returns the player whom the token names.
+func player(ctx context.Context) (ledger.Player, error) {
+	id, ok := auth.FromContext(ctx)
+	if !ok || id.Role != auth.Player {
+		return ledger.Player{}, reason.New(reason.RoleRequired, "a player's token is required")
+	}
+	return id.Player(), nil
+}
+
+// maybePlayer returns the player whom a token names, if there is one.
+func maybePlayer(ctx context.Context) (ledger.Player, bool) {
+	id, ok := auth.FromContext(ctx)
+	return id.Player(), ok && id.Role == auth.Player
+}
