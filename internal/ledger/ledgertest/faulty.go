@@ -247,3 +247,12 @@ func (p *subject) summary() summary {
 	}
 	return s
 }
+
+// retriable returns the error of an injected fault as the one that must and
+// retried repeat a call for.
+func retriable[T any](v T, err error) (T, error) {
+	if reason.Of(err) == reason.StoreUnavailable {
+		err = errLost
+	}
+	return v, err
+}

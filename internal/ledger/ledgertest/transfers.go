@@ -16,7 +16,7 @@ import (
 type WalletStore interface {
 	ledger.Store
 	ledger.Transfers
-	//ledger.Feed
+	ledger.Feed
 }
 
 // Wallets is a store under test as a wallet sees it.

@@ -37,3 +37,16 @@ func TestTransfersOnEmbedded(t *testing.T) {
 	t.Cleanup(e.Close)
 	ledgertest.RunTransfers(t, wallets(t, e.URL(), time.Sleep))
 }
+
+func TestFeedOnRedis(t *testing.T) {
+	ledgertest.RunFeed(t, wallets(t, testenv.Redis(t, testenv.InMemory).URL(), time.Sleep))
+}
+
+func TestFeedOnEmbedded(t *testing.T) {
+	e, err := embedded.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	ledgertest.RunFeed(t, wallets(t, e.URL(), time.Sleep))
+}

@@ -1,0 +1,336 @@
+package redisledger
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/openoriginals/originals/internal/ledger"
+)
+
+// claimHome returns the key of a claim in the partition that its id picks.
+func claimHome(operator, id string) []string {
+	sum := sha256.Sum256([]byte(operator + "\x00" + id))
+	return []string{tag((int(sum[0])<<8|int(sum[1]))%ledger.Partitions) + ":jh:" + operator + ":" + id}
+}
+
+// lookAfter is how many partitions a claim visits before it looks which of the
+// others have anything.
+const lookAfter = 3
+
+// Claim implements ledger.Feed. The claim is recorded at home first, which says
+// where it begins; then it goes from partition to partition, each of which
+// decides once what it gives to this claim. So a repeat has the same items, and
+// one that comes while the first runs, or after it was cut off, goes the same
+// way. After the lease's end a repeat has nothing; the id is remembered for a day
+// more.
+//
+// A player is leased with his oldest settlements. A lease that ends without an
+// acknowledgement of the oldest makes the player wait, the first time not at all
+// and then twice as long each time, and after Options.Attempts such claims his
+// oldest becomes a dead letter with the reason "attempts"; those after it go on.
+func (s *Store) Claim(ctx context.Context, c ledger.Claim) ([]ledger.SettledRound, error) {
+	if !validBetID(c.ID) || c.Max < 1 || c.Max > 500 || c.Lease < time.Second/100 || c.Lease > time.Hour {
+		return nil, fmt.Errorf("redisledger: claim of at most %d for %s, or its id, is not valid", c.Max, c.Lease)
+	}
+	home := claimHome(c.Operator, c.ID)
+	fingerprint := fmt.Sprintf("%s %d %d", c.Consumer, c.Max, c.Lease.Milliseconds())
+	start := int(s.turn.Add(1)) % ledger.Partitions
+	r, err := s.run(ctx, claimHomeScript, home, fingerprint, c.Lease.Milliseconds(), start)
+	if err != nil {
+		return nil, err
+	}
+	switch r.word() {
+	case "REUSED":
+		return nil, ledger.ErrClaimReused
+	case "DONE":
+		partitions, err := parsePartitions(r.text(2))
+		if err != nil {
+			return nil, err
+		}
+		rounds, _, err := s.collect(ctx, c, partitions, "0", "0")
+		return rounds, err
+	case "OPEN":
+		return s.claimAround(ctx, c, home, r)
+	}
+	return nil, r.unexpected(claimHomeScript)
+}
+
+// claimAround goes through all partitions, from the one that home says.
+func (s *Store) claimAround(ctx context.Context, c ledger.Claim, home []string, r reply) ([]ledger.SettledRound, error) {
+	ending, latest := r.text(1), r.text(3)
+	start, err := strconv.Atoi(r.text(2))
+	if err != nil {
+		return nil, fmt.Errorf("redisledger: claim: %w", err)
+	}
+	order := make([]int, ledger.Partitions)
+	for i := range order {
+		order[i] = (start + i) % ledger.Partitions
+	}
+	rounds, touched, err := s.collect(ctx, c, order[:lookAfter], ending, latest)
+	if err != nil {
+		return nil, err
+	}
+	if len(rounds) < c.Max {
+		rest, err := s.promising(ctx, c, order[lookAfter:])
+		if err != nil {
+			return nil, err
+		}
+		cut := c
+		cut.Max -= len(rounds)
+		more, where, err := s.collect(ctx, cut, rest, ending, latest)
+		if err != nil {
+			return nil, err
+		}
+		rounds, touched = append(rounds, more...), append(touched, where...)
+	}
+	_, err = s.run(ctx, claimDoneScript, home, strings.Join(touched, ","))
+	return rounds, err
+}
+
+// promising returns those of the partitions where a claim would find something.
+func (s *Store) promising(ctx context.Context, c ledger.Claim, partitions []int) ([]int, error) {
+	var found [ledger.Partitions]bool
+	err := everyPartition(func(p int) error {
+		if !slices.Contains(partitions, p) {
+			return nil
+		}
+		r, err := s.run(ctx, claimPeekScript, []string{outboxKey(c.Operator, p)}, c.Operator, c.ID)
+		found[p] = r.text(1) == "1"
+		return err
+	})
+	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool { return !found[p] }), err
+}
+
+// collect claims in the partitions, in turn, until there are enough. It also
+// returns where there was something.
+func (s *Store) collect(ctx context.Context, c ledger.Claim, partitions []int, ending, latest string) (rounds []ledger.SettledRound, touched []string, err error) {
+	for _, p := range partitions {
+		room := c.Max - len(rounds)
+		if room <= 0 {
+			break
+		}
+		r, err := s.run(ctx, claimScript, []string{outboxKey(c.Operator, p)}, c.Operator, c.ID, room, ending, latest,
+			s.attempts, s.backoff.Milliseconds(), sortStep)
+		if err != nil {
+			return nil, nil, err
+		}
+		if r.word() != "OK" {
+			return nil, nil, r.unexpected(claimScript)
+		}
+		got, err := parseClaimed(p, r)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(got) > 0 {
+			rounds, touched = append(rounds, got...), append(touched, strconv.Itoa(p))
+		}
+	}
+	return rounds, touched, nil
+}
+
+// parseClaimed reads what a partition gave to a claim, in the order of sequences.
+func parseClaimed(partition int, r reply) ([]ledger.SettledRound, error) {
+	rounds, err := parseItems(partition, r.text(1), r.list(2))
+	if err != nil || len(rounds) == 0 {
+		return nil, err
+	}
+	token, err := strconv.ParseUint(r.text(3), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("redisledger: claim: token: %w", err)
+	}
+	ending, err := parseTime(r.text(4))
+	if err != nil {
+		return nil, fmt.Errorf("redisledger: claim: end: %w", err)
+	}
+	for i := range rounds {
+		rounds[i].Token, rounds[i].LeaseExpire = token, ending
+	}
+	slices.SortFunc(rounds, func(a, b ledger.SettledRound) int { return cmp.Compare(a.Sequence, b.Sequence) })
+	return rounds, nil
+}
+
+func parsePartitions(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var partitions []int
+	for _, t := range strings.Split(text, ",") {
+		p, err := strconv.Atoi(t)
+		if err != nil || p < 0 || p >= ledger.Partitions {
+			return nil, errors.New("redisledger: not the partitions of a claim")
+		}
+		partitions = append(partitions, p)
+	}
+	return partitions, nil
+}
+
+// Release implements ledger.Feed. A release counts as a claim in vain, so that a
+// player is given back at once only the first time.
+func (s *Store) Release(ctx context.Context, operator, claimID string) (int, error) {
+	n, _, err := s.changeClaim(ctx, operator, claimID, 0)
+	if err != nil {
+		return 0, err
+	}
+	if validBetID(claimID) {
+		_, err = s.run(ctx, claimWhereScript, claimHome(operator, claimID), 0) // last, so that a repeat finds its way
+	}
+	return n, err
+}
+
+// Extend implements ledger.Feed.
+func (s *Store) Extend(ctx context.Context, operator, claimID string, lease time.Duration) (int, time.Time, error) {
+	if lease < time.Second/100 || lease > time.Hour {
+		return 0, time.Time{}, fmt.Errorf("redisledger: extend a claim by %s", lease)
+	}
+	return s.changeClaim(ctx, operator, claimID, lease)
+}
+
+// changeClaim gives what a claim still holds another end, or gives it back.
+func (s *Store) changeClaim(ctx context.Context, operator, claimID string, lease time.Duration) (int, time.Time, error) {
+	if !validBetID(claimID) {
+		return 0, time.Time{}, nil
+	}
+	look := ""
+	if lease > 0 {
+		look = strconv.FormatInt(lease.Milliseconds(), 10)
+	}
+	r, err := s.run(ctx, claimWhereScript, claimHome(operator, claimID), look)
+	if err != nil || r.word() == "NOTFOUND" {
+		return 0, time.Time{}, err
+	}
+	known, err := parsePartitions(r.text(1))
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	everywhere, ending := r.text(2) == "1", r.text(3)
+	until, err := parseTime(ending)
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("redisledger: claim: end: %w", err)
+	}
+	if lease == 0 {
+		ending = ""
+	}
+	var changed atomic.Int64
+	err = everyPartition(func(p int) error {
+		if !everywhere && !slices.Contains(known, p) {
+			return nil
+		}
+		r, err := s.run(ctx, claimChangeScript, []string{outboxKey(operator, p)}, operator, claimID, ending, s.backoff.Milliseconds())
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(r.text(1))
+		changed.Add(int64(n))
+		return err
+	})
+	return int(changed.Load()), until, err
+}
+
+// Acknowledge implements ledger.Feed: one script for each partition. A token is
+// good while it is the newest that its player was leased with, also when that
+// lease has ended and nobody came since: it is the order of tokens that decides
+// here, never a clock. Without a token whatever is not acknowledged may be, a
+// dead letter too, since it reports a booked fact.
+func (s *Store) Acknowledge(ctx context.Context, operator string, acks []ledger.Ack) ([]ledger.AckResult, error) {
+	results := make([]ledger.AckResult, len(acks))
+	var of [ledger.Partitions][]int
+	for i, a := range acks {
+		if err := checkAck(a); err != nil {
+			return nil, err
+		}
+		results[i].Status = ledger.AckNotFound
+		if _, err := ledger.ParsePairID(string(a.Round.Pair)); err == nil {
+			p := a.Round.Pair.Partition()
+			of[p] = append(of[p], i)
+		}
+	}
+	var mu sync.Mutex
+	err := everyPartition(func(p int) error {
+		if len(of[p]) == 0 {
+			return nil
+		}
+		args := []any{operator}
+		for _, i := range of[p] {
+			args = append(args, ackArgs(acks[i])...)
+		}
+		r, err := s.sorted(ctx, operator, p, func() (reply, error) {
+			return s.run(ctx, acknowledgeScript, []string{outboxKey(operator, p)}, args...)
+		})
+		if err != nil {
+			return err
+		}
+		if r.word() != "OK" || len(r) != 1+2*len(of[p]) {
+			return r.unexpected(acknowledgeScript)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for k, i := range of[p] {
+			status, err := strconv.Atoi(r.text(1 + 2*k))
+			if err != nil || status < int(ledger.Acknowledged) || status > int(ledger.AckNotFound) {
+				return r.unexpected(acknowledgeScript)
+			}
+			results[i].Status = ledger.AckStatus(status)
+			if results[i].Status == ledger.Conflict {
+				if results[i].WalletTransaction, err = parseAck([]byte(r.text(2 + 2*k))); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// Rejected implements ledger.Feed.
+func (s *Store) Rejected(ctx context.Context, operator string, partition int, after uint64, count int) ([]ledger.SettledRound, error) {
+	if partition < 0 || partition >= ledger.Partitions || count <= 0 {
+		return nil, nil
+	}
+	r, err := s.run(ctx, rejectedScript, []string{tag(partition) + ":d:" + operator}, operator, strconv.FormatUint(after, 10), count)
+	if err != nil {
+		return nil, err
+	}
+	rounds, err := parseItems(partition, r.text(1), r.list(2))
+	if err != nil {
+		return nil, err
+	}
+	reasons := r.list(3)
+	if len(reasons) != len(rounds) {
+		return nil, r.unexpected(rejectedScript)
+	}
+	for i := range rounds {
+		rounds[i].RejectReason = reasons.text(i)
+	}
+	return rounds, nil
+}
+
+// Requeue implements ledger.Feed. The settlement is claimed anew, before the
+// later ones of its player that nobody claimed yet.
+func (s *Store) Requeue(ctx context.Context, operator string, id ledger.RoundID) error {
+	if _, err := ledger.ParsePairID(string(id.Pair)); err != nil {
+		return ledger.ErrNotFound
+	}
+	r, err := s.run(ctx, requeueScript, []string{tag(id.Pair.Partition()) + ":d:" + operator}, operator, short(id.Pair), nonceText(id.Nonce))
+	if err != nil {
+		return err
+	}
+	switch r.word() {
+	case "OK":
+		return nil
+	case "NOTFOUND":
+		return ledger.ErrNotFound
+	}
+	return r.unexpected(requeueScript)
+}

@@ -1,0 +1,53 @@
+package redisledger
+
+import (
+	_ "embed" // the scripts
+
+	"github.com/openoriginals/originals/internal/redisscript"
+)
+
+var (
+	//go:embed scripts/feed.lua
+	feedPart string
+
+	//go:embed scripts/settlements.lua
+	settlementsText string
+	//go:embed scripts/settlement.lua
+	settlementText string
+	//go:embed scripts/head.lua
+	headText string
+	//go:embed scripts/sort.lua
+	sortText string
+	//go:embed scripts/claim_home.lua
+	claimHomeText string
+	//go:embed scripts/claim_done.lua
+	claimDoneText string
+	//go:embed scripts/claim_where.lua
+	claimWhereText string
+	//go:embed scripts/claim_peek.lua
+	claimPeekText string
+	//go:embed scripts/claim.lua
+	claimText string
+	//go:embed scripts/claim_change.lua
+	claimChangeText string
+	//go:embed scripts/acknowledge.lua
+	acknowledgeText string
+	//go:embed scripts/rejected.lua
+	rejectedText string
+	//go:embed scripts/requeue.lua
+	requeueText string
+
+	settlementsScript = redisscript.New("settlements", prelude, roundPart, feedPart, settlementsText)
+	settlementScript  = redisscript.New("settlement", prelude, roundPart, feedPart, settlementText)
+	headScript        = redisscript.New("head", prelude, headText)
+	sortScript        = redisscript.New("sort", prelude, roundPart, feedPart, sortText)
+	claimHomeScript   = redisscript.New("claim_home", prelude, claimHomeText)
+	claimDoneScript   = redisscript.New("claim_done", prelude, claimDoneText)
+	claimWhereScript  = redisscript.New("claim_where", prelude, claimWhereText)
+	claimPeekScript   = redisscript.New("claim_peek", prelude, claimPeekText)
+	claimScript       = redisscript.New("claim", prelude, roundPart, feedPart, claimText)
+	claimChangeScript = redisscript.New("claim_change", prelude, roundPart, feedPart, claimChangeText)
+	acknowledgeScript = redisscript.New("acknowledge", prelude, roundPart, feedPart, acknowledgeText)
+	rejectedScript    = redisscript.New("rejected", prelude, roundPart, feedPart, rejectedText)
+	requeueScript     = redisscript.New("requeue", prelude, roundPart, feedPart, requeueText)
+)

@@ -1,0 +1,111 @@
+-- KEYS outbox; ARGV operator, claim, most settlements, end of the lease, time
+-- after which this call is too late, both in ms, claims in vain, first delay in
+-- ms, settlements to sort.
+-- -> {'OK', settlements, players, token, end}, those of an earlier call if it was made before
+local operator, claim, room, ending, latest, attempts, backoff, sort =
+  ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local claim_key, ready, dead = tag .. ':j:' .. operator .. ':' .. claim, tag .. ':y:' .. operator, tag .. ':d:' .. operator
+local outbox = KEYS[1]
+local ms = now()
+
+local function slot_of(sequence) return read_slots(outbox, sequence - 1, sequence) end
+
+local function entry_key(slot)
+  local nonce = nonce_of(slot)
+  local _, acks = keys_of(pair_of(slot:sub(1, 10)), nonce)
+  return acks, int(nonce % 128)
+end
+
+-- give adds a run to the answer.
+local function give(run)
+  for at = 1, #run, 6 do
+    local sequence = read5(run, at)
+    local slot = slot_of(sequence)
+    local key, field = entry_key(slot)
+    if not add_item(sequence, slot, run:byte(at + 5), ack_of(call('HGET', key, field))) then return false end
+  end
+  return true
+end
+
+local made = read(claim_key)
+if made then
+  if tonumber(made.e) <= ms then return {'OK', '', {}, '0', '0'} end
+  for field, run in pairs(made) do
+    if field:sub(1, 1) == 'p' and not give(run) then return broken('claimed settlement') end
+  end
+  return {'OK', packed(), names, made.t, made.e}
+end
+if ms > latest or ms >= ending then return {'OK', '', {}, '0', '0'} end
+
+local at, last = sort_slots(operator, sort)
+if not at then return broken(last) end
+
+local got, token = {}, nil
+local persisted = {}
+
+-- bury makes the oldest of a player's claimed settlements a dead letter.
+local function bury(held)
+  local sequence = read5(held, 1)
+  local key, field = entry_key(slot_of(sequence))
+  local entry = call('HGET', key, field)
+  call('ZADD', dead, int(sequence), int(sequence) .. ':attempts')
+  if entry then call('HSET', key, field, string.char(DEAD * 16) .. entry:sub(2, 6)) end
+  return held:sub(7)
+end
+
+local function lease(player)
+  local state, list = tag .. ':k:' .. operator .. ':' .. player, tag .. ':l:' .. operator .. ':' .. player
+  local kept = call('HMGET', state, 'h', 'f')
+  local held, claims = kept[1] or '', tonumber(kept[2] or '0')
+  if held ~= '' and claims >= attempts then
+    held, claims = bury(held), 0
+  end
+  local take = math.min(room, #held / 6)
+  local run = {}
+  for i = 1, take do
+    local place = i * 6 - 5
+    run[i] = held:sub(place, place + 4) .. string.char(math.min(255, held:byte(place + 5) + 1))
+  end
+  if take == #held / 6 and take < room then
+    local fresh = call('LRANGE', list, 0, int(room - take - 1))
+    if #fresh > 0 then call('LTRIM', list, #fresh, -1) end
+    for _, sequence in ipairs(fresh) do run[#run + 1] = number5(tonumber(sequence)) .. '\1' end
+  end
+  if #run == 0 then
+    call('ZREM', ready, player)
+    call('DEL', state)
+    return true
+  end
+  local text = table.concat(run)
+  if not give(text) then return false end
+  claims = claims + 1
+  room = room - #run
+  token = token or int(math.max(tonumber(call('HGET', tag .. ':q:' .. operator, 't') or '0') + 1, (ms - EPOCH) * 1000))
+  call('HSET', state, 'h', text .. held:sub(take * 6 + 1), 'f', int(claims), 'n', int(#run), 'T', token, 'E', int(ending), 'C', claim)
+  call('ZADD', ready, int(ending + delay(claims, backoff)), player)
+  got[#got + 1] = 'p' .. player
+  got[#got + 1] = text
+  for i = 1, #text, 6 do
+    local key = entry_key(slot_of(read5(text, i)))
+    if not persisted[key] then
+      persisted[key] = true
+      call('PERSIST', key)
+    end
+  end
+  return true
+end
+
+-- Each pass finds other players: those that were leased are due later.
+while room > 0 do
+  local due = call('ZRANGEBYSCORE', ready, '-inf', int(ms), 'LIMIT', 0, math.min(room, 100))
+  if #due == 0 then break end
+  for _, player in ipairs(due) do
+    if room == 0 then break end
+    if not lease(player) then return broken('claimed settlement') end
+  end
+end
+if #got == 0 then return {'OK', '', {}, '0', '0'} end
+call('HSET', tag .. ':q:' .. operator, 't', token)
+call('HSET', claim_key, 't', token, 'e', int(ending), unpack(got))
+call('PEXPIREAT', claim_key, int(ending + 3600000))
+return {'OK', packed(), names, token, int(ending)}

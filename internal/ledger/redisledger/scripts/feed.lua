@@ -1,0 +1,154 @@
+-- Stands between round.lua and the scripts of what wallets read and acknowledge.
+-- Beside the outbox, o:, of slots in the order of their sequences there are, made
+-- when a wallet first claims, looks for one settlement or acknowledges:
+--   q:<operator>          c sequence up to which slots are sorted, t newest token
+--   a:<pair>:<block of 128 nonces>  nonce -> state * 16 + form of the wallet
+--     transaction, 5 bytes sequence, the wallet transaction, packed by Go
+--   l:<operator>:<player> sequences that nobody claimed yet, a list in their order
+--   k:<operator>:<player> h sequences that were claimed and are not acknowledged,
+--     each 5 bytes and how often, before those of l; n how many of them are leased,
+--     under T token, E end in ms, C claim; f claims since the oldest became it
+--   y:<operator>          players with something to claim, by when they are due
+--   d:<operator>          dead letters, sequence:reason, by sequence
+--   j:<operator>:<claim>  of a claim in this partition: t token, e end in ms, and
+--     p<player> what it got of him, as in h
+
+local PENDING, ACKNOWLEDGED, DEAD = 0, 1, 2
+local KEPT_MS = 400 * 86400000
+
+local DIGITS = 'abcdefghijklmnopqrstuvwxyz234567'
+
+local function digits8(text, at)
+  local a, b, c, d, e = text:byte(at, at + 4)
+  local n, out = (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e, ''
+  for _ = 1, 8 do
+    local digit = n % 32
+    n, out = (n - digit) / 32, DIGITS:sub(digit + 1, digit + 1) .. out
+  end
+  return out
+end
+
+-- pair_of returns what slots of one pair share: id, and the player's name.
+local pairs_seen = {}
+local function pair_of(raw)
+  local p = pairs_seen[raw]
+  if p then return p end
+  local id = digits8(raw, 1) .. digits8(raw, 6)
+  p = {id = id, name = call('HGET', pair_key(id), 'u'), buckets = {}, acks = {}}
+  pairs_seen[raw] = p
+  return p
+end
+
+-- keys_of returns the hash of rounds and that of their acknowledgements.
+local function keys_of(p, nonce)
+  local b = (nonce - nonce % 128) / 128
+  local round = p.buckets[b]
+  if not round then
+    round = bucket('r', p.id, nonce)
+    p.buckets[b], p.acks[b] = round, bucket('a', p.id, nonce)
+  end
+  return round, p.acks[b]
+end
+
+local function nonce_of(slot)
+  local a, b, c, d = slot:byte(11, 14)
+  return ((a * 256 + b) * 256 + c) * 256 + d
+end
+
+local function read5(text, at)
+  local a, b, c, d, e = text:byte(at, at + 4)
+  return (((a * 256 + b) * 256 + c) * 256 + d) * 256 + e
+end
+
+-- read_slots returns the slots after one sequence up to another.
+local function read_slots(outbox, after, stop)
+  local parts = {}
+  while after < stop do
+    local block = math.floor(after / 255)
+    local upto = math.min(stop, (block + 1) * 255)
+    parts[#parts + 1] = call('GETRANGE', outbox .. ':' .. int(block), int((after - block * 255) * 16), int((upto - block * 255) * 16 - 1))
+    after = upto
+  end
+  return table.concat(parts)
+end
+
+-- An answer's settlements are packed one after the other:
+--   5 bytes sequence, 14 slot, 1 attempt, 1 length of what follows: state and form,
+--   wallet transaction; 1 length of the record, the record, 2 index of the player
+-- and the players' names stand beside them.
+local items, names, name_index = {}, {}, {}
+
+-- add_item adds a settlement to the answer; false when it has no record.
+local function add_item(sequence, slot, attempt, ack)
+  local p = pair_of(slot:sub(1, 10))
+  local nonce = nonce_of(slot)
+  local rounds = keys_of(p, nonce)
+  local record = call('HGET', rounds, int(nonce % 128))
+  if not record or not p.name then return false end
+  local index = name_index[p.name]
+  if not index then
+    index = #names
+    names[index + 1], name_index[p.name] = p.name, index
+  end
+  items[#items + 1] = number5(sequence) .. slot:sub(1, 14) .. string.char(attempt, #ack) .. ack
+    .. string.char(#record) .. record .. string.char((index - index % 256) / 256, index % 256)
+  return true
+end
+
+-- packed returns the settlements of the answer. The embedded store cannot join
+-- more than some hundreds at once.
+local function packed()
+  local parts = {}
+  for i = 1, #items, 100 do parts[#parts + 1] = table.concat(items, '', i, math.min(i + 99, #items)) end
+  return table.concat(parts)
+end
+
+-- ack_of returns what an entry of a: says of an acknowledgement.
+local function ack_of(entry) return entry and entry:sub(1, 1) .. entry:sub(7) or '' end
+
+local function is_of(name, operator) return name and name:sub(1, #operator + 1) == operator .. ':' end
+
+-- sort_slots gives up to count settlements that are not sorted yet to their
+-- players. It returns the sequence up to which they are, and the newest; or
+-- nil and what is broken.
+local function sort_slots(operator, count)
+  local outbox, state = tag .. ':o:' .. operator, tag .. ':q:' .. operator
+  local last, at = units(call('GET', outbox) or '0'), units(call('HGET', state, 'c') or '0')
+  if not last or not at then return nil, 'outbox' end
+  local stop = math.min(last, at + count)
+  if at >= stop then return at, last end
+
+  local slots = read_slots(outbox, at, stop)
+  if #slots ~= (stop - at) * 16 then return nil, 'outbox is cut off' end
+  local runs, order, entries = {}, {}, {}
+  for i = 0, stop - at - 1 do
+    local slot = slots:sub(i * 16 + 1, i * 16 + 16)
+    local p, nonce = pair_of(slot:sub(1, 10)), nonce_of(slot)
+    if not is_of(p.name, operator) then return nil, 'slot of nobody' end
+    local sequence = at + i + 1
+    local _, acks = keys_of(p, nonce)
+    local fields = entries[acks]
+    if not fields then fields = {}; entries[acks] = fields end
+    fields[#fields + 1] = int(nonce % 128)
+    fields[#fields + 1] = '\0' .. number5(sequence)
+    local run = runs[p.name]
+    if not run then run = {}; runs[p.name] = run; order[#order + 1] = p.name end
+    run[#run + 1] = int(sequence)
+  end
+  for key, fields in pairs(entries) do call('HSET', key, unpack(fields)) end
+  local ms, due = int(now()), {'ZADD', tag .. ':y:' .. operator, 'NX'}
+  for _, name in ipairs(order) do
+    call('RPUSH', tag .. ':l:' .. name, unpack(runs[name]))
+    due[#due + 1] = ms
+    due[#due + 1] = name:sub(#operator + 2)
+  end
+  call(unpack(due))
+  call('HSET', state, 'c', int(stop))
+  return stop, last
+end
+
+-- delay returns how long a player waits after so many claims in vain.
+local function delay(claims, backoff)
+  if claims < 2 then return 0 end
+  return math.min(3600000, backoff * 2 ^ (claims - 2))
+end

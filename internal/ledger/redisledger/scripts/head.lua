@@ -1,0 +1,3 @@
+-- KEYS outbox.
+-- -> {'OK', newest sequence}
+return {'OK', call('GET', KEYS[1]) or '0'}
