@@ -75,6 +75,7 @@ const (
 	fDuelReason
 	fDuelForfeits
 	fDuelEvent
+	fDuelLastPly
 
 	fSeatPlayer
 	fSeatPresent
@@ -96,7 +97,7 @@ var (
 		{name: "white", field: fDuelWhite}, {name: "black", field: fDuelBlack}, {name: "rolls", field: fDuelRolls},
 		{name: "graceSeconds", field: fDuelGrace}, {name: "expirySeconds", field: fDuelExpiry}, {name: "createTime", field: fDuelCreateTime},
 		{name: "endTime", field: fDuelEndTime}, {name: "endReason", field: fDuelReason}, {name: "forfeitedBy", field: fDuelForfeits},
-		{name: "eventNumber", field: fDuelEvent},
+		{name: "eventNumber", field: fDuelEvent}, {name: "lastPly", field: fDuelLastPly, optional: true},
 	}
 	seatKeys = []key{
 		{name: "playerId", field: fSeatPlayer, optional: true}, {name: "present", field: fSeatPresent},
@@ -128,6 +129,7 @@ type duelDocument struct {
 	rolls                               []duelRoll
 	forfeits                            []string
 	created, ended                      instant
+	lastPly                             *uint32 // as the document says it
 }
 
 type duelRoll struct {
@@ -213,7 +215,7 @@ func (d *duelReader) endField(f field) {
 	case fDuelGrace:
 		d.number(1, 300)
 	case fDuelExpiry:
-		d.number(3600, 604800)
+		d.number(1, 604800)
 	case fDuelCreateTime:
 		d.duel.created = d.instant()
 	case fDuelEndTime:
@@ -222,6 +224,9 @@ func (d *duelReader) endField(f field) {
 		d.duel.reason = d.choice(duelReasons)
 	case fDuelEvent:
 		d.number(1, 1<<32-1)
+	case fDuelLastPly:
+		ply := d.number(0, maxPlies-1)
+		d.duel.lastPly = &ply
 	}
 }
 

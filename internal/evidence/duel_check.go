@@ -57,11 +57,11 @@ func verifyDuel(r io.Reader, o Options) (Report, error) {
 		j.checkSeat(seat)
 	}
 	j.checkForfeit()
-	j.checkOrder()
+	j.checkOrder(o.LastPly)
 	if j.isFixed() {
 		j.checkDice()
 	}
-	return j.report(o.Commitment != nil), nil
+	return j.report(o), nil
 }
 
 func (j *duelJudge) checkCommitment(kept *rng.Commitment) {
@@ -174,12 +174,18 @@ func (j *duelJudge) checkForfeit() {
 	}
 }
 
-func (j *duelJudge) checkOrder() {
+func (j *duelJudge) checkOrder(lastPly *uint32) {
 	bad := func(format string, arguments ...any) { j.fail(duelOrder, format, arguments...) }
 	for i, roll := range j.rolls {
 		if roll.ply != uint32(i) {
 			bad("ply %d stands where ply %d belongs", roll.ply, i)
 		}
+	}
+	if j.lastPly != nil && int(*j.lastPly) != len(j.rolls)-1 {
+		bad("lastPly is %d, and there are %d rolls: some were left out", *j.lastPly, len(j.rolls))
+	}
+	if lastPly != nil && uint64(*lastPly) >= uint64(len(j.rolls)) {
+		bad("you have seen ply %d, and the rolls end before it", *lastPly)
 	}
 	fixed, white, black := j.isFixed(), &j.seats[0], &j.seats[1]
 	if len(j.rolls) > 0 && !fixed {
@@ -230,7 +236,8 @@ func (j *duelJudge) checkDice() {
 
 func diceText(d duel.Dice) string { return fmt.Sprintf("%d,%d,%d", d[0], d[1], d[2]) }
 
-func (j *duelJudge) report(confirmed bool) Report {
+func (j *duelJudge) report(o Options) Report {
+	confirmed := o.Commitment != nil
 	r := Report{Verdict: Consistent, Notes: []string{}, Summary: Summary{Games: map[string]uint64{}, Staked: []Sum{}, Paid: []Sum{}, Duel: j.summary()}}
 	if confirmed {
 		r.Verdict = Verified
@@ -249,6 +256,9 @@ func (j *duelJudge) report(confirmed bool) Report {
 	}
 	if j.seats[0].source == "OWN" && j.seats[1].source == "OWN" {
 		r.Notes = append(r.Notes, "both client seeds were sent in clear: the seat that sent its own last is not protected from the house together with the other seat")
+	}
+	if o.LastPly == nil && j.isFixed() {
+		r.Notes = append(r.Notes, "give the number of the last ply that you saw with --last-ply; without it rolls that were cut off at the end are not missed")
 	}
 	if !confirmed {
 		r.Notes = append(r.Notes, "give the commitment that you were shown before you played with --commitment; without it the file only agrees with itself")

@@ -23,11 +23,12 @@ type vector struct {
 	Check      string  `json:"check"`
 	Commitment string  `json:"commitment"`
 	LastNonce  *uint32 `json:"lastNonce"`
+	LastPly    *uint32 `json:"lastPly"`
 }
 
 func (v vector) options(t *testing.T) evidence.Options {
 	t.Helper()
-	o := evidence.Options{LastNonce: v.LastNonce}
+	o := evidence.Options{LastNonce: v.LastNonce, LastPly: v.LastPly}
 	if v.Commitment != "" {
 		commitment, err := rng.ParseCommitment(v.Commitment)
 		if err != nil {

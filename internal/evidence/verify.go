@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Commitment *rng.Commitment // the one that was shown before the first bet; nil when it was not kept
 	LastNonce  *uint32         // the greatest nonce that the player has seen; nil when it was not kept
+	LastPly    *uint32         // of a duel: the greatest ply that the player has seen; nil when it was not kept
 	Workers    int             // how many goroutines verify; 0 means one for each processor
 	Progress   func(bytes int) // told, from one goroutine, how many more bytes of rounds are verified; may be nil
 }
@@ -30,6 +31,9 @@ func Verify(ctx context.Context, r io.Reader, o Options) (Report, error) {
 	}
 	if duel {
 		return verifyDuel(document, o)
+	}
+	if o.LastPly != nil {
+		return Report{}, &FormatError{Problem: "a last ply is for duels, and this is none"}
 	}
 	pair, rounds, err := readHead(document)
 	if err != nil {

@@ -65,6 +65,9 @@ func TestRankOfFairnessClaimsOfDuels(t *testing.T) {
 		if r.LastNonce != nil {
 			args = append(args, "--last-nonce", strconv.FormatUint(uint64(*r.LastNonce), 10))
 		}
+		if r.LastPly != nil {
+			args = append(args, "--last-ply", strconv.FormatUint(uint64(*r.LastPly), 10))
+		}
 		questions = append(questions, question{"ask": "run", "args": args})
 	}
 	printed := map[string][]answer{}

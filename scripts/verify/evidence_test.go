@@ -24,7 +24,7 @@ func (a answer) verdict() string {
 
 type indexRow struct {
 	File, Verdict, Check, Commitment string
-	LastNonce                        *uint32
+	LastNonce, LastPly               *uint32
 }
 
 func (r indexRow) args() []string {

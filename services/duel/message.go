@@ -44,6 +44,9 @@ func (s *Service) message(d *duelstore.Duel, names bool) (*originalsv1.Duel, err
 	if m.Rolls, err = s.rolls(d, 0); err != nil {
 		return nil, err
 	}
+	if d.Rolls > 0 {
+		m.LastPly = proto.Uint32(d.Rolls - 1)
+	}
 	if m.White, err = s.seat(d, duelstore.White, names); err != nil {
 		return nil, err
 	}

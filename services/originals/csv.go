@@ -55,7 +55,7 @@ type badRow struct {
 // verifyHistory checks a whole betting history on every core. A bad row is
 // told and stops nothing.
 func verifyHistory(ctx context.Context, c *cli.Command) error {
-	err := refuseFlags(c, "--csv", "last-nonce", "from", "to", "terminal", "direction", "target-e2", "chips", "claimed")
+	err := refuseFlags(c, "--csv", "last-nonce", "last-ply", "from", "to", "terminal", "direction", "target-e2", "chips", "claimed")
 	if err != nil {
 		return err
 	}

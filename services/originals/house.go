@@ -78,7 +78,7 @@ func verifyForeign(_ context.Context, c *cli.Command) error {
 
 // foreignClaim reads the bet that the flags describe.
 func foreignClaim(c *cli.Command) (claim foreign.Claim, err error) {
-	err = refuseFlags(c, "a single bet of --house", "last-nonce", "from", "to", "ignore", "direction", "target-e2", "chips")
+	err = refuseFlags(c, "a single bet of --house", "last-nonce", "last-ply", "from", "to", "ignore", "direction", "target-e2", "chips")
 	if err != nil {
 		return claim, err
 	}

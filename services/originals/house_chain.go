@@ -34,7 +34,7 @@ type walkReport struct {
 // verifyChain walks from the hash of a game to the terminal hash that was
 // announced before the first.
 func verifyChain(ctx context.Context, c *cli.Command) error {
-	err := refuseFlags(c, "--terminal", "last-nonce", "ignore", "direction", "target-e2", "chips", "client-seed", "nonce", "commitment", "claimed", "param", "params", "salt", "mines", "picks", "target", "stake")
+	err := refuseFlags(c, "--terminal", "last-nonce", "last-ply", "ignore", "direction", "target-e2", "chips", "client-seed", "nonce", "commitment", "claimed", "param", "params", "salt", "mines", "picks", "target", "stake")
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/openoriginals/originals/internal/evidence"
 	"github.com/openoriginals/originals/internal/rng"
+	"github.com/openoriginals/originals/services/duel"
 )
 
 // The exit statuses of verify.
@@ -30,7 +31,7 @@ func verifyCommand() *cli.Command {
 		Description: "A whole seed pair, from the file that GET /v1/seed-pairs/{id}/evidence gives:\n" +
 			"   originals verify --evidence evidence.json --commitment HEX --last-nonce 41\n" +
 			"A duel that has ended, from the file that GET /v1/duels/{id} gives:\n" +
-			"   originals verify --evidence duel.json --commitment HEX\n" +
+			"   originals verify --evidence duel.json --commitment HEX --last-ply 59\n" +
 			"One round:\n" +
 			"   originals verify --server-seed HEX --client-seed TEXT --nonce 3 --commitment HEX \\\n" +
 			"      --game dice --target 5050 --direction over --stake 100 --claimed roll=7391 --claimed payout=202\n" +
@@ -50,6 +51,7 @@ func verifyCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "evidence", Usage: "`FILE` of a whole seed pair or of a duel, - for standard input; such as evidence.json"},
 			&cli.StringFlag{Name: "last-nonce", Usage: "with --evidence: the greatest nonce `N` that you have seen, such as 41; the file must reach it"},
+			&cli.StringFlag{Name: "last-ply", Usage: "with --evidence of a duel: the greatest ply `N` that you have seen, such as 59; the rolls must reach it"},
 			&cli.StringFlag{Name: "commitment", Usage: "the commitment `HEX` that you kept, 64 lower-case hex digits"},
 			&cli.BoolFlag{Name: "json", Usage: "print the report as one JSON object"},
 		}, append(roundFlags(), houseFlags()...)...),
@@ -133,6 +135,13 @@ func keptOptions(c *cli.Command) (evidence.Options, error) {
 			return o, fmt.Errorf("--last-nonce: %w", err)
 		}
 		o.LastNonce = &nonce
+	}
+	if c.IsSet("last-ply") {
+		ply, err := number(c, "last-ply", duel.MaxPlies-1)
+		if err != nil {
+			return o, err
+		}
+		o.LastPly = &ply
 	}
 	return o, nil
 }

@@ -78,8 +78,8 @@ func verifyRound(_ context.Context, c *cli.Command) error {
 
 // claimOf reads the round that the flags describe.
 func claimOf(c *cli.Command) (claim evidence.Claim, err error) {
-	if c.IsSet("last-nonce") {
-		return claim, errors.New("--last-nonce goes with --evidence")
+	if err := refuseFlags(c, "a single round", "last-nonce", "last-ply"); err != nil {
+		return claim, err
 	}
 	for _, name := range []string{"server-seed", "client-seed", "nonce"} {
 		if !c.IsSet(name) {

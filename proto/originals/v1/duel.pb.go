@@ -240,7 +240,11 @@ type Duel struct {
 	// The seats that forfeited: white, black or both.
 	ForfeitedBy []string `protobuf:"bytes,19,rep,name=forfeited_by,json=forfeitedBy,proto3" json:"forfeited_by,omitempty"`
 	// Number of the newest event.
-	EventNumber   uint32 `protobuf:"varint,20,opt,name=event_number,json=eventNumber,proto3" json:"event_number,omitempty"`
+	EventNumber uint32 `protobuf:"varint,20,opt,name=event_number,json=eventNumber,proto3" json:"event_number,omitempty"`
+	// The newest ply that was rolled; absent before the first. Note it beside the
+	// commitment: a verifier that is given it, as --last-ply, misses rolls that
+	// were cut off at the end.
+	LastPly       *uint32 `protobuf:"varint,21,opt,name=last_ply,json=lastPly,proto3,oneof" json:"last_ply,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -411,6 +415,13 @@ func (x *Duel) GetForfeitedBy() []string {
 func (x *Duel) GetEventNumber() uint32 {
 	if x != nil {
 		return x.EventNumber
+	}
+	return 0
+}
+
+func (x *Duel) GetLastPly() uint32 {
+	if x != nil && x.LastPly != nil {
+		return *x.LastPly
 	}
 	return 0
 }
@@ -1087,7 +1098,7 @@ var File_originals_v1_duel_proto protoreflect.FileDescriptor
 
 const file_originals_v1_duel_proto_rawDesc = "" +
 	"\n" +
-	"\x17originals/v1/duel.proto\x12\foriginals.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb9\b\n" +
+	"\x17originals/v1/duel.proto\x12\foriginals.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe6\b\n" +
 	"\x04Duel\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\tR\x06format\x12\x17\n" +
 	"\aduel_id\x18\x02 \x01(\tR\x06duelId\x12\x16\n" +
@@ -1115,7 +1126,8 @@ const file_originals_v1_duel_proto_rawDesc = "" +
 	"\n" +
 	"end_reason\x18\x12 \x01(\tH\x01R\tendReason\x88\x01\x01\x12!\n" +
 	"\fforfeited_by\x18\x13 \x03(\tR\vforfeitedBy\x12!\n" +
-	"\fevent_number\x18\x14 \x01(\rR\veventNumber\"6\n" +
+	"\fevent_number\x18\x14 \x01(\rR\veventNumber\x12\x1e\n" +
+	"\blast_ply\x18\x15 \x01(\rH\x02R\alastPly\x88\x01\x01\"6\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10MODE_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tCOMMITTED\x10\x01\x12\t\n" +
@@ -1131,7 +1143,8 @@ const file_originals_v1_duel_proto_rawDesc = "" +
 	"\tFORFEITED\x10\x06\x12\b\n" +
 	"\x04VOID\x10\aB\x0e\n" +
 	"\f_server_seedB\r\n" +
-	"\v_end_reason\"\xed\x03\n" +
+	"\v_end_reasonB\v\n" +
+	"\t_last_ply\"\xed\x03\n" +
 	"\bDuelSeat\x12 \n" +
 	"\tplayer_id\x18\x01 \x01(\tH\x00R\bplayerId\x88\x01\x01\x12\x18\n" +
 	"\apresent\x18\x02 \x01(\bR\apresent\x12-\n" +

@@ -51,7 +51,9 @@ type DuelServiceClient interface {
 	// itself.
 	EndDuel(ctx context.Context, in *EndDuelRequest, opts ...grpc.CallOption) (*Duel, error)
 	// GetDuel returns the duel, to its operator and to its players. Of a duel that
-	// has ended it is the evidence. A player who asks is present.
+	// has ended it is the evidence. A player who asks is present. What to note, to
+	// verify later: commitment, from the first answer on, and last_ply, as long as
+	// the game goes on.
 	GetDuel(ctx context.Context, in *GetDuelRequest, opts ...grpc.CallOption) (*Duel, error)
 	// WatchDuel streams what is public of a duel until it ends: first the duel as
 	// it is, or, after an event that the caller names, what came later.
@@ -168,7 +170,9 @@ type DuelServiceServer interface {
 	// itself.
 	EndDuel(context.Context, *EndDuelRequest) (*Duel, error)
 	// GetDuel returns the duel, to its operator and to its players. Of a duel that
-	// has ended it is the evidence. A player who asks is present.
+	// has ended it is the evidence. A player who asks is present. What to note, to
+	// verify later: commitment, from the first answer on, and last_ply, as long as
+	// the game goes on.
 	GetDuel(context.Context, *GetDuelRequest) (*Duel, error)
 	// WatchDuel streams what is public of a duel until it ends: first the duel as
 	// it is, or, after an event that the caller names, what came later.

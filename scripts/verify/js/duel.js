@@ -90,9 +90,9 @@ const duelRecord = record({
   format: word("originals-duel-v1"), duelId: id, scheme: word("duel-v1"), mode: word("COMMITTED", "PLAIN"), state: word("ENDED", "FORFEITED", "VOID"),
   commitment: hex64, serverSeed: hex64, white: seatRecord, black: seatRecord,
   rolls: list(record({ ply: number(0, 9999), dice: list(number(1, 6), 3, 3) }), 0, 10000),
-  graceSeconds: number(1, 300), expirySeconds: number(3600, 604800), createTime: time, endTime: time,
+  graceSeconds: number(1, 300), expirySeconds: number(1, 604800), createTime: time, endTime: time,
   endReason: word("GAME_SERVER", "GRACE_PERIOD", "EXPIRED", "STORE_REPLACED"), forfeitedBy: list(word("white", "black"), 0, 2), eventNumber: number(1, 2 ** 32 - 1),
-});
+}, { lastPly: number(0, 9999) });
 
 // ---- 4. The checks ----------------------------------------------------------------------------------------------------
 
@@ -104,8 +104,8 @@ const CHECKS = { // in this order; the first that fails gives the verdict its na
   dice: "every roll follows from the seeds",
 };
 
-// checkDuel returns a report as checkEvidence does; kept is the commitment that the player wrote down.
-function checkDuel(fileText, kept) {
+// checkDuel returns a report as checkEvidence does; kept is the commitment that the player wrote down, lastPly the last one seen.
+function checkDuel(fileText, kept, lastPly) {
   const report = { failures: {}, notes: [], summary: "", verdict: "" };
   const fail = (check, words) => (report.failures[check] = report.failures[check] || []).push(words);
   let duel;
@@ -118,7 +118,7 @@ function checkDuel(fileText, kept) {
   checkSeat(duel, "white", "black", fail);
   checkSeat(duel, "black", "white", fail);
   checkForfeit(duel, fail);
-  checkOrder(duel, fail);
+  checkOrder(duel, lastPly, fail);
   if (isFixed(duel)) checkDice(duel, fail);
 
   for (const [seat, other] of [["white", "black"], ["black", "white"]]) {
@@ -127,6 +127,7 @@ function checkDuel(fileText, kept) {
   if (duel.white.source === "OWN" && duel.black.source === "OWN") {
     report.notes.push("both client seeds were sent in clear: the seat that sent its own last is not protected from the house together with the other seat");
   }
+  if (lastPly === undefined && isFixed(duel)) report.notes.push("give the number of the last ply that you saw with --last-ply; without it rolls that were cut off at the end are not missed");
   if (kept === undefined) report.notes.push("give the commitment that you were shown before you played with --commitment; without it the file only agrees with itself");
   report.summary = `${duel.rolls.length === 1 ? "1 roll" : `${duel.rolls.length} rolls`}; white ${duel.white.source || "without a seed"}, black ${duel.black.source || "without a seed"}; ${duel.state} (${duel.endReason})`;
   const first = Object.keys(CHECKS).find((check) => report.failures[check]);
@@ -184,9 +185,11 @@ function checkForfeit(duel, fail) {
   }
 }
 
-function checkOrder(duel, fail) {
+function checkOrder(duel, lastPly, fail) {
   const bad = (words) => fail("order", words), fixed = isFixed(duel), reason = duel.endReason;
   duel.rolls.forEach((roll, i) => { if (roll.ply !== i) bad(`ply ${roll.ply} stands where ply ${i} belongs`); });
+  if (duel.lastPly !== undefined && duel.lastPly !== duel.rolls.length - 1) bad(`lastPly is ${duel.lastPly}, and there are ${duel.rolls.length} rolls: some were left out`);
+  if (lastPly !== undefined && lastPly >= duel.rolls.length) bad(`you have seen ply ${lastPly}, and the rolls end before it`);
   if (duel.rolls.length > 0 && !fixed) bad("it was rolled before both client seeds were there");
   if (duel.white.source === "FALLBACK" && duel.black.source === "FALLBACK") bad("both seats fell back, and such a duel is void");
   if (timeKey(duel.endTime) < timeKey(duel.createTime)) bad("it ended before it was made");

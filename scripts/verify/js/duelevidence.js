@@ -22,7 +22,7 @@ function newDuel(label, mode, plies, sources = mode === "PLAIN" ? ["OWN", "OWN"]
   });
   duel.rolls = Array.from({ length: plies }, (_, ply) => ({ ply, dice: d.rollOf(serverSeed, duel.white.clientSeed, duel.black.clientSeed, ply) }));
   return Object.assign(duel, {
-    graceSeconds: 5, expirySeconds: 86400, createTime: "2026-01-31T23:59:00.001Z", endTime: "2026-02-01T00:30:00Z", endReason: "GAME_SERVER", forfeitedBy: [], eventNumber: 7 + plies,
+    graceSeconds: 5, expirySeconds: 86400, createTime: "2026-01-31T23:59:00.001Z", endTime: "2026-02-01T00:30:00Z", endReason: "GAME_SERVER", forfeitedBy: [], eventNumber: 7 + plies, ...(plies > 0 ? { lastPly: plies - 1 } : {}),
   });
 }
 const ends = (duel, state, endReason, forfeitedBy = []) => Object.assign(duel, { state, endReason, forfeitedBy });
@@ -74,6 +74,7 @@ const faults = {
     "forfeit-in-an-ended-duel": set(base, (x) => { x.forfeitedBy = ["white"]; }), "seed-not-hex": set(() => newDuel("seed not hex", "COMMITTED", 0), (x) => { x.white.clientSeed = "g".repeat(64); x.white.clientSeedHash = d.seatHashOf(x.duelId, "white", x.white.clientSeed); }),
   },
   order: {
+    "last-plies-missing": set(base, (x) => { x.rolls.splice(4, 2); }), "last-ply-of-no-roll": set(() => newDuel("no rolls", "COMMITTED", 0), (x) => { x.lastPly = 0; }), "last-ply-too-small": set(base, (x) => { x.lastPly = 4; }),
     "ply-missing": set(base, (x) => { x.rolls.splice(2, 1); }), "first-ply-missing": set(base, (x) => { x.rolls.shift(); }), "ply-twice": set(base, (x) => { x.rolls.splice(2, 0, clone(x.rolls[1])); }),
     "plies-swapped": set(base, (x) => { [x.rolls[1], x.rolls[2]] = [x.rolls[2], x.rolls[1]]; }), "rolled-before-the-seeds": set(forfeited, (x) => { x.rolls = [{ ply: 0, dice: [1, 2, 3] }]; }),
     "ended-by-grace": set(base, (x) => { x.endReason = "GRACE_PERIOD"; }), "ended-without-seeds": ends(newDuel("ended early", "COMMITTED", 0, [undefined, undefined]), "ENDED", "GAME_SERVER"),
@@ -95,7 +96,7 @@ const unusable = {
   "source-unknown": set(base, (x) => { x.white.source = "HOUSE"; }), "source-null": set(base, (x) => { x.white.source = null; }), "client-seed-short": set(plain, (x) => { x.white.clientSeed = "x".repeat(15); }), "client-seed-long": set(plain, (x) => { x.white.clientSeed = "x".repeat(257); }),
   "client-seed-with-a-space": set(plain, (x) => { x.white.clientSeed = "x ".repeat(16); }), "client-seed-not-ascii": set(plain, (x) => { x.white.clientSeed = "\u00e9".repeat(16); }), "die-seven": set(base, (x) => { x.rolls[0].dice[0] = 7; }), "die-zero": set(base, (x) => { x.rolls[0].dice[0] = 0; }),
   "two-dice": set(base, (x) => { x.rolls[0].dice.pop(); }), "four-dice": set(base, (x) => { x.rolls[0].dice.push(1); }), "ply-text": set(base, (x) => { x.rolls[0].ply = "0"; }), "ply-too-large": set(base, (x) => { x.rolls[5].ply = 10000; }), "seeded-a-number": set(base, (x) => { x.white.seeded = 1; }),
-  "forfeit-unknown": set(base, (x) => { x.forfeitedBy = ["green"]; }), "end-reason-unknown": set(base, (x) => { x.endReason = "BOREDOM"; }), "grace-zero": set(base, (x) => { x.graceSeconds = 0; }), "time-with-offset": set(base, (x) => { x.endTime = "2026-02-01T00:30:00+01:00"; }), "event-zero": set(base, (x) => { x.eventNumber = 0; }),
+  "forfeit-unknown": set(base, (x) => { x.forfeitedBy = ["green"]; }), "end-reason-unknown": set(base, (x) => { x.endReason = "BOREDOM"; }), "grace-zero": set(base, (x) => { x.graceSeconds = 0; }), "time-with-offset": set(base, (x) => { x.endTime = "2026-02-01T00:30:00+01:00"; }), "last-ply-text": set(base, (x) => { x.lastPly = "5"; }), "last-ply-too-large": set(base, (x) => { x.lastPly = 10000; }), "event-zero": set(base, (x) => { x.eventNumber = 0; }),
 };
 
 function write(folder) {
@@ -117,6 +118,13 @@ function write(folder) {
   again("good-committed.json", "FAILED", "commitment", { commitment: plain().commitment });
   again("good-committed.json", "FAILED", "commitment", { commitment: base().serverSeed });
   again("good-committed.json", "UNUSABLE", "format", { lastNonce: 5 });
+  const cut = set(base, (x) => { x.rolls.splice(4, 2); x.lastPly = 3; x.eventNumber -= 2; }); // nothing in it shows what is missing
+  put("good-cut-off.json", JSON.stringify(cut) + "\n", "CONSISTENT", "");
+  put("good-without-last-ply.json", JSON.stringify(without1("lastPly")) + "\n", "CONSISTENT", "");
+  for (const lastPly of [0, 3]) again("good-cut-off.json", "VERIFIED", "", { commitment: cut.commitment, lastPly });
+  for (const lastPly of [4, 5, 9999]) again("good-cut-off.json", "FAILED", "order", { commitment: cut.commitment, lastPly });
+  again("good-committed.json", "VERIFIED", "", { commitment: base().commitment, lastPly: 5 });
+  again("good-no-rolls.json", "FAILED", "order", { lastPly: 0 });
   fs.writeFileSync(path.join(folder, "index.json"), "[\n" + index.map((one) => JSON.stringify(one)).join(",\n") + "\n]\n");
 }
 

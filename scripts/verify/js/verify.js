@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Checks bets of the scheme originals-v1 without trusting the house. One file, no library, nothing to install:
 //
-//   node verify.js evidence FILE [--commitment HEX] [--last-nonce N]
+//   node verify.js evidence FILE [--commitment HEX] [--last-nonce N | --last-ply N]
 //   node verify.js round --server-seed HEX --client-seed TEXT --nonce N [--commitment HEX] [--stake UNITS]
 //                  --dice '{"target":5050,"direction":"OVER"}' | --limbo '{"targetE2":200}' |
 //                  --roulette '{"chips":[{"kind":"STRAIGHT","numbers":[17],"amount":"100"}]}' | --mines '{"mineCount":3,"picks":[0,1]}'
@@ -505,13 +505,15 @@ function commandEvidence(file, flags) {
   const kept = { commitment: flags.commitment };
   if (kept.commitment !== undefined) hex64(kept.commitment, "--commitment");
   if (flags["last-nonce"] !== undefined) kept.lastNonce = parseNonce(flags["last-nonce"], "--last-nonce");
+  if (flags["last-ply"] !== undefined) kept.lastPly = parsePly(flags["last-ply"], "--last-ply");
   let content;
   try { content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(require("fs").readFileSync(file)); } catch (error) {
     throw new Unusable(`${quote(file)}: ${error.code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "not UTF-8 text" : "cannot be read"}`);
   }
   const duel = isDuel(content) ? require("./duel.js") : undefined;
   if (duel && kept.lastNonce !== undefined) throw new Unusable("--last-nonce: is for seed pairs, and this is a duel");
-  const report = duel ? duel.checkDuel(content, kept.commitment) : checkEvidence(content, kept);
+  if (!duel && kept.lastPly !== undefined) throw new Unusable("--last-ply: is for duels, and this is none");
+  const report = duel ? duel.checkDuel(content, kept.commitment, kept.lastPly) : checkEvidence(content, kept);
   const checks = duel ? duel.CHECKS : CHECKS;
   for (const check of Object.keys(checks)) {
     const failures = report.failures[check] || [];
@@ -535,6 +537,11 @@ function isDuel(content) {
 function parseNonce(value, at) {
   text(/^(0|[1-9][0-9]{0,9})$/, "a nonce from 0 to 4294967294")(value, at);
   number(0, MAX_NONCE)(Number(value), at);
+  return Number(value);
+}
+
+function parsePly(value, at) {
+  text(/^(0|[1-9][0-9]{0,3})$/, "a ply from 0 to 9999")(value, at);
   return Number(value);
 }
 
@@ -577,7 +584,7 @@ function main(args) {
   if (command === "vectors" && args.length === 0) { process.stdout.write(require("./vectors.js").vectorsFile()); return 0; }
   if (command === "vectors" && args.length === 1 && args[0] === "duel-v1") { process.stdout.write(require("./duelvectors.js").vectorsFile()); return 0; }
   const file = command === "evidence" ? args.shift() : undefined;
-  const allowed = { evidence: ["commitment", "last-nonce"], round: ["server-seed", "client-seed", "nonce", "commitment", "stake", ...Object.keys(GAMES)] }[command];
+  const allowed = { evidence: ["commitment", "last-nonce", "last-ply"], round: ["server-seed", "client-seed", "nonce", "commitment", "stake", ...Object.keys(GAMES)] }[command];
   if (!allowed || (command === "evidence" && file === undefined)) {
     console.error("usage: verify.js evidence FILE | round ... | vectors   (see the first lines of this file)");
     return 2;

@@ -65,10 +65,10 @@ DOCUMENT = record({
     "format": word("originals-duel-v1"), "duelId": ID, "scheme": word("duel-v1"), "mode": word("COMMITTED", "PLAIN"),
     "state": word("ENDED", "FORFEITED", "VOID"), "commitment": hex64, "serverSeed": hex64, "white": SEAT, "black": SEAT,
     "rolls": list_of(record({"ply": number(0, 9999), "dice": list_of(number(1, 6), 3, 3)}), 0, 10000),
-    "graceSeconds": number(1, 300), "expirySeconds": number(3600, 604800), "createTime": time, "endTime": time,
+    "graceSeconds": number(1, 300), "expirySeconds": number(1, 604800), "createTime": time, "endTime": time,
     "endReason": word("GAME_SERVER", "GRACE_PERIOD", "EXPIRED", "STORE_REPLACED"), "forfeitedBy": list_of(word("white", "black"), 0, 2),
     "eventNumber": number(1, 2**32 - 1),
-})
+}, {"lastPly": number(0, 9999)})
 
 # ---- 3. The checks ------------------------------------------------------------------------------------------------------
 
@@ -81,8 +81,8 @@ CHECKS = {  # in this order; the first that fails gives the verdict its name
 }
 
 
-def check_duel(file_text, kept=None):
-    """The report on a document; kept is the commitment that the player wrote down before."""
+def check_duel(file_text, kept=None, last_ply=None):
+    """The report on a document; kept is the commitment that the player wrote down before, last_ply the last one seen."""
     report = Report()
     report.failures = {check: [] for check in CHECKS}
     try:
@@ -97,7 +97,7 @@ def check_duel(file_text, kept=None):
     check_seat(duel, "white", "black", report)
     check_seat(duel, "black", "white", report)
     check_forfeit(duel, report)
-    check_order(duel, report)
+    check_order(duel, last_ply, report)
     if is_fixed(duel):
         check_dice(duel, report)
 
@@ -106,6 +106,8 @@ def check_duel(file_text, kept=None):
             report.notes.append(f"{seat} fell back to a seed of the house: it is not protected from the house together with {other}")
     if white.get("source") == black.get("source") == "OWN":
         report.notes.append("both client seeds were sent in clear: the seat that sent its own last is not protected from the house together with the other seat")
+    if last_ply is None and is_fixed(duel):
+        report.notes.append("give the number of the last ply that you saw with --last-ply; without it rolls that were cut off at the end are not missed")
     if kept is None:
         report.notes.append("give the commitment that you were shown before you played with --commitment; without it the file only agrees with itself")
     sources = [seat.get("source", "without a seed") for seat in (white, black)]
@@ -210,7 +212,7 @@ def check_forfeit(duel, report):
                 bad(f"{name}: a seat forfeits when it has not opened its client seed, and only then")
 
 
-def check_order(duel, report):
+def check_order(duel, last_ply, report):
     fixed, state, reason, white, black = is_fixed(duel), duel["state"], duel["endReason"], duel["white"], duel["black"]
 
     def bad(words):
@@ -219,6 +221,11 @@ def check_order(duel, report):
     for i, roll in enumerate(duel["rolls"]):
         if roll["ply"] != i:
             bad(f"ply {roll['ply']} stands where ply {i} belongs")
+    count = len(duel["rolls"])
+    if duel.get("lastPly", count - 1) != count - 1:
+        bad(f"lastPly is {duel['lastPly']}, and there are {count} rolls: some were left out")
+    if last_ply is not None and last_ply >= count:
+        bad(f"you have seen ply {last_ply}, and the rolls end before it")
     if duel["rolls"] and not fixed:
         bad("it was rolled before both client seeds were there")
     if white.get("source") == black.get("source") == "FALLBACK":

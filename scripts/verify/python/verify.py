@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks bets of the scheme originals-v1 without trusting the house. One file, the standard library only:
 
-  python3 verify.py evidence FILE [--commitment HEX] [--last-nonce N]
+  python3 verify.py evidence FILE [--commitment HEX] [--last-nonce N | --last-ply N]
   python3 verify.py round --server-seed HEX --client-seed TEXT --nonce N [--commitment HEX] [--stake UNITS]
                     --dice '{"target":5050,"direction":"OVER"}' | --limbo '{"targetE2":200}' |
                     --roulette '{"chips":[{"kind":"STRAIGHT","numbers":[17],"amount":"100"}]}' | --mines '{"mineCount":3,"picks":[0,1]}'
@@ -572,6 +572,11 @@ def parse_nonce(value, at):
     return int(value)
 
 
+def parse_ply(value, at):
+    text("0|[1-9][0-9]{0,3}", "a ply from 0 to 9999")(value, at)
+    return int(value)
+
+
 def is_duel(content):
     try:
         document = parse_json(content)
@@ -585,6 +590,7 @@ def command_evidence(file, flags):
     if kept is not None:
         hex64(kept, "--commitment")
     last_nonce = parse_nonce(flags["last-nonce"], "--last-nonce") if "last-nonce" in flags else None
+    last_ply = parse_ply(flags["last-ply"], "--last-ply") if "last-ply" in flags else None
     try:
         with open(file, "rb") as opened:
             content = opened.read().decode("utf-8")
@@ -598,8 +604,10 @@ def command_evidence(file, flags):
         import duel  # beside this file
         if last_nonce is not None:
             raise Unusable("--last-nonce: is for seed pairs, and this is a duel")
-        report, checks = duel.check_duel(content, kept), duel.CHECKS
+        report, checks = duel.check_duel(content, kept, last_ply), duel.CHECKS
     else:
+        if last_ply is not None:
+            raise Unusable("--last-ply: is for duels, and this is none")
         report = check_evidence(content, kept, last_nonce)
     unusable = report.verdict.startswith("UNUSABLE")
     for check, what in checks.items():
@@ -677,7 +685,7 @@ def main(args):
         import duelvectors  # beside this file; only for those who make the vectors
         sys.stdout.write(duelvectors.vectors_file())
         return 0
-    allowed = {"evidence": ["commitment", "last-nonce"], "round": ["server-seed", "client-seed", "nonce", "commitment", "stake", *GAMES]}.get(command)
+    allowed = {"evidence": ["commitment", "last-nonce", "last-ply"], "round": ["server-seed", "client-seed", "nonce", "commitment", "stake", *GAMES]}.get(command)
     if allowed is None or (command == "evidence" and not args):
         print("usage: verify.py evidence FILE | round ... | vectors   (see the first lines of this file)", file=sys.stderr)
         return 2
