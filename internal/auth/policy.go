@@ -20,6 +20,7 @@ const (
 	WalletOnly                       // a wallet's token
 	SupportOnly                      // a support token
 	PeerOnly                         // a game service that carries a player's token
+	SupportPeer                      // the support service that carries a support token
 	PlayerOrWallet                   // a player's token or a wallet's
 	PublicOrPlayer                   // anyone; a player's token, when there is one, is checked and names him
 )
@@ -31,6 +32,9 @@ type Policy map[string]Access
 // GameRoles are the roles that may call a PeerOnly method, each for rounds of
 // its own game alone, which the vault checks.
 var GameRoles = []string{"dice", "limbo", "roulette", "mines"}
+
+// SupportRole is the role that may call a SupportPeer method.
+const SupportRole = "support"
 
 // Methods is the policy of every method that is served.
 var Methods = Policy{
@@ -95,6 +99,11 @@ var Methods = Policy{
 	"/originals.vault.v1.VaultService/Advance": PeerOnly,
 	"/originals.vault.v1.VaultService/Settle":  PeerOnly,
 
+	"/originals.vault.v1.SupportVaultService/GetPlayer":      SupportPeer,
+	"/originals.vault.v1.SupportVaultService/GetRound":       SupportPeer,
+	"/originals.vault.v1.SupportVaultService/GetSeedPair":    SupportPeer,
+	"/originals.vault.v1.SupportVaultService/RevealSeedPair": SupportPeer,
+
 	"/grpc.health.v1.Health/Check": Public,
 	"/grpc.health.v1.Health/List":  Public,
 	"/grpc.health.v1.Health/Watch": Public,
@@ -116,6 +125,9 @@ func (p Policy) authorize(ctx context.Context, v *Verifier, method string) (cont
 	}
 	if access == PeerOnly && !isGame(PeerRoles(ctx)) {
 		return nil, reason.New(reason.RoleRequired, "only a game service may make this call")
+	}
+	if access == SupportPeer && !slices.Contains(PeerRoles(ctx), SupportRole) {
+		return nil, reason.New(reason.RoleRequired, "only the support service may make this call")
 	}
 	token, err := bearer(ctx)
 	if err != nil {
@@ -141,7 +153,7 @@ func (a Access) roles() []Role {
 		return []Role{Player}
 	case WalletOnly:
 		return []Role{Wallet}
-	case SupportOnly:
+	case SupportOnly, SupportPeer:
 		return []Role{Support}
 	case PlayerOrWallet:
 		return []Role{Player, Wallet}

@@ -3,9 +3,11 @@ package seedpair
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/wire"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
@@ -62,17 +64,16 @@ func (s *Service) ListBalances(ctx context.Context, _ *originalsv1.ListBalancesR
 	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
 		return nil, err
 	}
-	res := &originalsv1.ListBalancesResponse{}
-	for c, u := range balances {
-		res.Balances = append(res.Balances, wire.Money(c, u))
+	return &originalsv1.ListBalancesResponse{Balances: balanceViews(balances)}, nil
+}
+
+// balanceViews shows balances, sorted by currency.
+func balanceViews(balances map[money.Currency]money.Units) []*originalsv1.Money {
+	var views []*originalsv1.Money
+	for _, c := range slices.Sorted(maps.Keys(balances)) {
+		views = append(views, wire.Money(c, balances[c]))
 	}
-	slices.SortFunc(res.Balances, func(a, b *originalsv1.Money) int {
-		if a.GetCurrency() < b.GetCurrency() {
-			return -1
-		}
-		return 1
-	})
-	return res, nil
+	return views
 }
 
 // One page reads at most this much, so that a rare filter makes short pages

@@ -551,7 +551,7 @@ type RoundTimeline_Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Time  *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
 	// COMMITMENT_ANNOUNCED, SEED_PAIR_ACTIVATED, STAKE_LOCKED, SETTLED, VOIDED,
-	// SETTLEMENT_QUEUED, SETTLEMENT_ACKNOWLEDGED, SETTLEMENT_REJECTED,
+	// SETTLEMENT_QUEUED, SETTLEMENT_CLAIMED, SETTLEMENT_ACKNOWLEDGED, SETTLEMENT_REJECTED,
 	// SEED_PAIR_RETIRED or SEED_PAIR_REVEALED.
 	Event         string `protobuf:"bytes,2,opt,name=event,proto3" json:"event,omitempty"`
 	Detail        string `protobuf:"bytes,3,opt,name=detail,proto3" json:"detail,omitempty"`
