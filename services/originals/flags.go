@@ -18,9 +18,10 @@ const (
 	roleGateway  = "gateway"
 	roleSeedPair = "seedpair"
 	roleDuel     = "duel"
+	roleSupport  = auth.SupportRole
 )
 
-var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines", roleDuel}
+var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines", roleDuel, roleSupport}
 
 // settings are the flags of a serving process.
 type settings struct {
@@ -146,9 +147,12 @@ func parsePeers(list string) (map[string]string, error) {
 
 func (s settings) has(role string) bool { return slices.Contains(s.roles, role) }
 
-// hasStore reports whether the process keeps something in Redis, and so holds
-// server seeds.
-func (s settings) hasStore() bool { return s.has(roleSeedPair) || s.has(roleDuel) }
+// hasStore reports whether the process keeps something in Redis.
+func (s settings) hasStore() bool { return s.hasSeeds() || s.has(roleSupport) }
+
+// hasSeeds reports whether the process holds server seeds, and so the keys that
+// seal them.
+func (s settings) hasSeeds() bool { return s.has(roleSeedPair) || s.has(roleDuel) }
 
 // hasGame reports whether the process draws from the vault.
 func (s settings) hasGame() bool {
@@ -166,7 +170,13 @@ func (s settings) check() error {
 	if !s.hasStore() {
 		return s.checkWithoutStore()
 	}
-	if s.redis != "" && s.sealKeyFile == "" {
+	if s.redis == "" && !s.hasSeeds() {
+		return errors.New("--redis is needed: the roles of this process share the store of the role seedpair")
+	}
+	if !s.hasSeeds() && s.sealKeyFile != "" {
+		return errors.New("--seal-key-file belongs to the roles seedpair and duel, which this process has not")
+	}
+	if s.redis != "" && s.sealKeyFile == "" && s.hasSeeds() {
 		return errors.New("--redis needs --seal-key-file: make one with `openssl rand -hex 32 > seal.key` and keep it: without it no server seed can ever be revealed")
 	}
 	if s.redis != "" && s.config == "" && s.devKey == "" {
@@ -177,7 +187,7 @@ func (s settings) check() error {
 
 func (s settings) checkWithoutStore() error {
 	if s.redis != "" || s.sealKeyFile != "" {
-		return errors.New("--redis and --seal-key-file belong to the roles seedpair and duel, which this process has not")
+		return errors.New("--redis and --seal-key-file belong to the roles with a store, which this process has not")
 	}
 	if s.config == "" && s.devKey == "" {
 		return errors.New("without the roles seedpair and duel, --config with an operator or --dev-key is needed, the same as there")

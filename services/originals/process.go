@@ -27,6 +27,7 @@ import (
 	"github.com/openoriginals/originals/services/mines"
 	"github.com/openoriginals/originals/services/roulette"
 	"github.com/openoriginals/originals/services/seedpair"
+	"github.com/openoriginals/originals/services/support"
 )
 
 const (
@@ -45,7 +46,7 @@ type process struct {
 	devKey   *auth.DevKey // nil without one
 	tls      *server.PeerTLS
 
-	store *redisledger.Store // nil without the roles seedpair and duel
+	store *redisledger.Store // nil without a role that has a store
 	pairs *seedpair.Service  // nil without the role seedpair
 	vault *server.Local      // the vault within this process; nil without the role seedpair
 	duels *duel.Service      // nil without the role duel
@@ -194,6 +195,7 @@ func (p *process) listen(context.Context) error {
 	if p.has(roleSeedPair) {
 		p.vault = server.NewLocal(server.NewInnerChain(deps), server.NewInnerStreamChain(deps))
 		seedpair.BindVault(p.vault, p.pairs)
+		seedpair.BindSupport(p.vault, p.pairs)
 	}
 	if err := p.checkPeers(); err != nil {
 		return err
@@ -228,7 +230,7 @@ func (p *process) checkPeers() error {
 func (p *process) calls() []string {
 	var needed []string
 	for _, role := range allRoles[1:] {
-		called := p.has(roleGateway) || role == roleSeedPair && p.hasGame()
+		called := p.has(roleGateway) || role == roleSeedPair && (p.hasGame() || p.has(roleSupport))
 		if called && !p.has(role) {
 			needed = append(needed, role)
 		}
@@ -280,6 +282,7 @@ func (p *process) listenInternal(deps server.Deps) error {
 	}
 	if p.has(roleSeedPair) {
 		seedpair.BindVault(s, p.pairs)
+		seedpair.BindSupport(s, p.pairs)
 	}
 	p.group.GRPC("internal", p.internal, s)
 	return nil
@@ -301,6 +304,12 @@ func (p *process) bind(r grpc.ServiceRegistrar, roles []string) error {
 			seedpair.Bind(r, p.pairs)
 		case role == roleDuel:
 			duel.Bind(r, p.duels)
+		case role == roleSupport:
+			vault, err := p.vaultFor(role)
+			if err != nil {
+				return err
+			}
+			support.Bind(r, support.New(support.Options{Audit: p.store, Feed: p.store, Vault: vault}))
 		default:
 			vault, err := p.vaultFor(role)
 			if err != nil {
@@ -312,10 +321,10 @@ func (p *process) bind(r grpc.ServiceRegistrar, roles []string) error {
 	return nil
 }
 
-// vaultFor returns the connection over which a game reaches the vault.
-func (p *process) vaultFor(game string) (grpc.ClientConnInterface, error) {
+// vaultFor returns the connection over which a role reaches the vault.
+func (p *process) vaultFor(role string) (grpc.ClientConnInterface, error) {
 	if p.vault != nil {
-		return p.vault.As(game), nil
+		return p.vault.As(role), nil
 	}
 	return p.dial(roleSeedPair)
 }
@@ -327,6 +336,7 @@ var publicServices = map[string][]*grpc.ServiceDesc{
 	"roulette":   {&originalsv1.RouletteService_ServiceDesc},
 	"mines":      {&originalsv1.MinesService_ServiceDesc},
 	roleDuel:     {&originalsv1.DuelService_ServiceDesc},
+	roleSupport:  {&originalsv1.SupportService_ServiceDesc},
 }
 
 func (p *process) forward(r grpc.ServiceRegistrar, role string) error {

@@ -82,8 +82,12 @@ func (p *process) openPairs(keys *seal.Keys) {
 }
 
 // storeAndKeys returns the address of the store, which is started here when it
-// is the embedded one, and the keys that seal server seeds.
+// is the embedded one, and the keys that seal server seeds, nil where none are
+// held.
 func (p *process) storeAndKeys() (string, *seal.Keys, error) {
+	if p.redis != "" && !p.hasSeeds() {
+		return p.redis, nil, nil
+	}
 	if p.redis != "" {
 		keys, err := p.readSealKeys()
 		return p.redis, keys, err
