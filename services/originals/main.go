@@ -44,7 +44,7 @@ func newRoot() *cli.Command {
 		Action: serveAll,
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), verifyCommand(), rtpCommand(),
-			tokenCommand(), referenceWalletCommand(), certificatesCommand(), configCommand(),
+			tokenCommand(), referenceWalletCommand(), walletcheckCommand(), certificatesCommand(), configCommand(),
 		},
 		HideVersion:     true,
 		HideHelpCommand: true,
