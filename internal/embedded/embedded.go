@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
@@ -71,3 +72,6 @@ func (e *Embedded) answerInfo(c *server.Peer, command string, args ...string) bo
 	}
 	return true
 }
+
+// SetTime stops the store's clock at a time. For tests.
+func (e *Embedded) SetTime(t time.Time) { e.redis.SetTime(t) }

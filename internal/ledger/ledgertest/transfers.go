@@ -30,6 +30,11 @@ type Wallets struct {
 	Attempts      int
 	Backoff       time.Duration
 
+	// SetTime stops the store's clock at a time; nil where it cannot.
+	SetTime func(time.Time)
+	// Bisect is how many settlements a wrong one is looked for in.
+	Bisect int
+
 	// Faulty returns the same store as one whose steps fail as decide says: the
 	// calls of the store beneath are counted 0, 1, 2, ...
 	Faulty func(decide func(call int) Fault) WalletStore

@@ -50,3 +50,20 @@ func TestFeedOnEmbedded(t *testing.T) {
 	t.Cleanup(e.Close)
 	ledgertest.RunFeed(t, wallets(t, e.URL(), time.Sleep))
 }
+
+func TestDigestsOnRedis(t *testing.T) {
+	w := wallets(t, testenv.Redis(t, testenv.InMemory).URL(), time.Sleep)
+	w.Bisect = 100_000
+	ledgertest.RunDigests(t, w)
+}
+
+func TestDigestsOnEmbedded(t *testing.T) {
+	e, err := embedded.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	w := wallets(t, e.URL(), time.Sleep)
+	w.Bisect, w.SetTime = 1000, e.SetTime
+	ledgertest.RunDigests(t, w)
+}
