@@ -69,6 +69,8 @@ func TestSettingsThatCannotBeMeant(t *testing.T) {
 		{"--demo-balance", []string{"--demo-balance", "-5"}},
 		{"--demo-balance must be 0 to 9007199254740991", []string{"--demo-balance", "9007199254740992"}},
 		{"--mines-expiry", []string{"--mines-expiry", "1s"}},
+		{"--drain must be 0 to 5m0s", []string{"--drain", "1h"}},
+		{"--drain must be 0 to 5m0s", []string{"--drain", "-1s"}},
 		{"--log-level", []string{"--log-level", "loud"}},
 		{"unknown role", []string{"serve", "--role", "gateway,poker"}},
 		{"stands twice", []string{"serve", "--role", "dice,dice"}},

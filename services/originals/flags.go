@@ -11,6 +11,7 @@ import (
 
 	"github.com/openoriginals/originals/internal/auth"
 	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/services/duel"
 )
 
 // The roles that a process can have.
@@ -29,6 +30,7 @@ type settings struct {
 	http, grpc  string
 	admin       string
 	internal    string
+	advertise   string
 	peers       map[string]string // role -> address
 	tlsCA       string
 	tlsCert     string
@@ -40,7 +42,17 @@ type settings struct {
 	config      string
 	reflection  bool
 	minesExpiry time.Duration
+	duels       duelSettings
+	drain       time.Duration
 	logLevel    string
+}
+
+// maxDrain bounds --drain: a process that is told to end should end.
+const maxDrain = 5 * time.Minute
+
+// duelSettings are the flags of the role duel.
+type duelSettings struct {
+	minExpiry, retention time.Duration
 }
 
 func env(name string) cli.ValueSourceChain { return cli.EnvVars("ORIGINALS_" + name) }
@@ -68,6 +80,12 @@ func serveFlags() []cli.Flag {
 			Usage: "serve gRPC reflection"},
 		&cli.DurationFlag{Name: "mines-expiry", Value: 24 * time.Hour, Sources: env("MINES_EXPIRY"), Local: true,
 			Usage: "age at which an open mines round with a pick is cashed out; one without a pick stays open"},
+		&cli.DurationFlag{Name: "drain", Sources: env("DRAIN"), Local: true,
+			Usage: "how long calls are still taken after /readyz has turned to 503, for load balancers to notice"},
+		&cli.DurationFlag{Name: "duel-min-expiry", Value: duel.MinExpiry, Sources: env("DUEL_MIN_EXPIRY"), Local: true,
+			Usage: "least time without a step after which a duel may count as abandoned, for expirySeconds of its creation"},
+		&cli.DurationFlag{Name: "duel-retention", Value: duel.DefaultRetention, Sources: env("DUEL_RETENTION"), Local: true,
+			Usage: "how long a duel is kept after its end; then it and its requestId are gone"},
 		&cli.StringFlag{Name: "log-level", Value: "info", Sources: env("LOG_LEVEL"), Local: true,
 			Usage: "least `LEVEL` that is logged: debug, info, warn or error"},
 	}
@@ -80,6 +98,8 @@ func roleFlags() []cli.Flag {
 			Usage: "`LIST` of roles of this process, from " + strings.Join(allRoles, ",")},
 		&cli.StringFlag{Name: "internal", Sources: env("INTERNAL"), Local: true,
 			Usage: "`ADDRESS` at which other roles reach this process, by mutual TLS"},
+		&cli.StringFlag{Name: "advertise", Sources: env("ADVERTISE"), Local: true,
+			Usage: "`ADDRESS` at which other processes of the role crash reach this one, where --internal does not say it"},
 		&cli.StringFlag{Name: "peers", Sources: env("PEERS"), Local: true,
 			Usage: "`LIST` of where the roles are that this process calls, such as seedpair=10.0.0.5:9443,dice=10.0.0.6:9443"},
 		&cli.StringFlag{Name: "tls-ca", Sources: env("TLS_CA"), Local: true,
@@ -97,13 +117,14 @@ func readSettings(c *cli.Command) settings {
 		http:  c.String("http"), grpc: c.String("grpc"), admin: c.String("admin"),
 		redis: c.String("redis"), devKey: c.String("dev-key"), sealKeyFile: c.String("seal-key-file"),
 		demoBalance: c.Int64("demo-balance"), config: c.String("config"),
-		reflection: c.Bool("reflection"), minesExpiry: c.Duration("mines-expiry"), logLevel: c.String("log-level"),
+		reflection: c.Bool("reflection"), minesExpiry: c.Duration("mines-expiry"), drain: c.Duration("drain"), logLevel: c.String("log-level"),
+		duels: duelSettings{minExpiry: c.Duration("duel-min-expiry"), retention: c.Duration("duel-retention")},
 	}
 }
 
 func readRoleSettings(c *cli.Command) (settings, error) {
 	s := readSettings(c)
-	s.internal = c.String("internal")
+	s.internal, s.advertise = c.String("internal"), c.String("advertise")
 	s.tlsCA, s.tlsCert, s.tlsKey = c.String("tls-ca"), c.String("tls-cert"), c.String("tls-key")
 	var err error
 	if s.roles, err = parseRoles(c.String("role")); err != nil {
@@ -163,6 +184,15 @@ func (s settings) hasGame() bool {
 func (s settings) check() error {
 	if s.minesExpiry < time.Minute {
 		return errors.New("--mines-expiry must be at least 1m")
+	}
+	if s.drain < 0 || s.drain > maxDrain {
+		return fmt.Errorf("--drain must be 0 to %s", maxDrain)
+	}
+	if s.duels.minExpiry < time.Second || s.duels.minExpiry > duel.MaxExpiry {
+		return fmt.Errorf("--duel-min-expiry must be 1s to %v", duel.MaxExpiry)
+	}
+	if s.duels.retention < time.Hour {
+		return errors.New("--duel-retention must be at least 1h")
 	}
 	if s.demoBalance < -1 || s.demoBalance > int64(money.MaxUnits) {
 		return fmt.Errorf("--demo-balance must be 0 to %d", int64(money.MaxUnits))

@@ -20,6 +20,7 @@ import (
 	"github.com/openoriginals/originals/internal/ledger/redisledger"
 	"github.com/openoriginals/originals/internal/server"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+	"github.com/openoriginals/originals/services/crash"
 	"github.com/openoriginals/originals/services/dice"
 	"github.com/openoriginals/originals/services/duel"
 	"github.com/openoriginals/originals/services/gateway"
@@ -50,6 +51,7 @@ type process struct {
 	pairs *seedpair.Service  // nil without the role seedpair
 	vault *server.Local      // the vault within this process; nil without the role seedpair
 	duels *duel.Service      // nil without the role duel
+	crash *crash.Service     // nil without the role crash
 	stop  <-chan struct{}    // closed when the process begins to end
 
 	group  *server.Group
@@ -61,6 +63,7 @@ type process struct {
 // closes it.
 func newProcess(ctx context.Context, s settings, logs io.Writer) (*process, error) {
 	p := &process{settings: s, metrics: server.NewMetrics(), group: server.NewGroup(), stop: ctx.Done()}
+	p.group.Drain = s.drain
 	if err := p.build(ctx, logs); err != nil {
 		return nil, errors.Join(err, p.close())
 	}
@@ -296,6 +299,7 @@ func (p *process) bind(r grpc.ServiceRegistrar, roles []string) error {
 	}
 	for _, role := range roles {
 		switch {
+		case role == roleCrash && !p.has(role) && p.peers[role] == "": // a house without crash tables
 		case !p.has(role):
 			if err := p.forward(r, role); err != nil {
 				return err

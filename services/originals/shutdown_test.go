@@ -106,6 +106,33 @@ func TestInMemoryRoundLosesStakesOnDeploy(t *testing.T) {
 	}
 }
 
+// TestCallsAreTakenWhileLoadBalancersNotice wants a process with --drain to say 503 at once and to go on taking new connections
+// until it is over; without it, the balancer's next calls would be refused.
+func TestCallsAreTakenWhileLoadBalancersNotice(t *testing.T) {
+	const drain = 3 * time.Second
+	p := testenv.Serve(t, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0", "--drain", drain.String())
+	p.AwaitReady(p.URL())
+	told := time.Now()
+	p.Terminate()
+	awaitReadiness(t, p.URL(), false)
+	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/healthz": http.StatusOK, "/v1/games": http.StatusOK} {
+		res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get(p.URL() + path)
+		if err != nil {
+			t.Fatalf("%s while it drains: %v", path, err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s while it drains: %d, want %d", path, res.StatusCode, want)
+		}
+	}
+	if status := p.Wait(); status != 0 {
+		t.Errorf("exit status %d:\n%s", status, p.Stderr())
+	}
+	if took := time.Since(told); took < drain {
+		t.Errorf("it ended after %v", took)
+	}
+}
+
 // TestEveryRoleEndsInGoodOrder ends each role of an installation, the vault
 // last.
 func TestEveryRoleEndsInGoodOrder(t *testing.T) {
