@@ -8,6 +8,9 @@
 // the driver: a caller repeats it, and the script finds what the first call
 // left. Every step answers with the whole record as it then stands, refusals
 // too, and what it answers with is written before.
+//
+// A duel that has ended is kept as long as its creation says, and then it and
+// its request id are gone. One that has not ended is never gone by time.
 package duelstore
 
 import (

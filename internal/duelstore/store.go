@@ -60,6 +60,7 @@ type Creation struct {
 	White, Black  string
 	Mode          Mode
 	Grace, Expiry time.Duration // whole milliseconds
+	Retention     time.Duration // how long it is kept after its end; whole milliseconds
 	Sealed        []byte        // server seed
 	Commitment    [32]byte
 
@@ -73,7 +74,7 @@ type Creation struct {
 func (s *Store) Create(ctx context.Context, c Creation) (Duel, error) {
 	args := []any{
 		c.ID.short(), c.Operator, c.RequestID, c.White, c.Black, string(c.Mode),
-		millis(c.Grace), millis(c.Expiry), c.Sealed, c.Commitment[:],
+		millis(c.Grace), millis(c.Expiry), millis(c.Retention), c.Sealed, c.Commitment[:],
 	}
 	if c.Mode == Plain {
 		args = append(args, c.SealedFallbacks[White], c.SealedFallbacks[Black], c.FallbackHashes[White][:], c.FallbackHashes[Black][:])

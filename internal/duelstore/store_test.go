@@ -77,7 +77,7 @@ var (
 
 func creation(mode duelstore.Mode, request string) duelstore.Creation {
 	c := duelstore.Creation{
-		Operator: operator, RequestID: request, White: "alice", Black: "bob", Mode: mode, Grace: 5 * time.Second, Expiry: time.Hour,
+		Operator: operator, RequestID: request, White: "alice", Black: "bob", Mode: mode, Grace: 5 * time.Second, Expiry: time.Hour, Retention: 400 * 24 * time.Hour,
 		Sealed: bytes.Repeat([]byte{1}, duelstore.SealedSize),
 	}
 	c.Commitment = sha256.Sum256([]byte(request + string(mode)))

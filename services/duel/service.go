@@ -43,12 +43,21 @@ const (
 	MaxPlies                            = 10_000
 )
 
+// DefaultRetention is how long an ended duel is kept, where nothing else is
+// chosen: 400 days, as digests are.
+const DefaultRetention = 400 * 24 * time.Hour
+
 // Options are what a Service is made of.
 type Options struct {
 	Store Store
 	Keys  *seal.Keys
 	Log   *zap.Logger
 
+	// MinExpiry is the least time without a step, of at least a second, that the
+	// creator of a duel may choose; MinExpiry when zero.
+	MinExpiry time.Duration
+	// Retention is how long an ended duel is kept; DefaultRetention when zero.
+	Retention time.Duration
 	// OnOpenDuels is told by each sweep how many duels are unended; may be nil.
 	OnOpenDuels func(n int)
 	// PollInterval is how often a duel that is watched is looked at, for steps
@@ -73,6 +82,12 @@ func New(o Options) *Service {
 	if o.OnOpenDuels == nil {
 		o.OnOpenDuels = func(int) {}
 	}
+	if o.MinExpiry == 0 {
+		o.MinExpiry = MinExpiry
+	}
+	if o.Retention == 0 {
+		o.Retention = DefaultRetention
+	}
 	if o.PollInterval == 0 {
 		o.PollInterval = 500 * time.Millisecond
 	}
@@ -86,7 +101,7 @@ var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}\z`)
 
 // CreateDuel makes a duel, or finds the one that the request made.
 func (s *Service) CreateDuel(ctx context.Context, req *originalsv1.CreateDuelRequest) (*originalsv1.Duel, error) {
-	c, err := creation(ctx, req)
+	c, err := s.creation(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +126,15 @@ func (s *Service) CreateDuel(ctx context.Context, req *originalsv1.CreateDuelReq
 }
 
 // creation reads what the game server wishes.
-func creation(ctx context.Context, req *originalsv1.CreateDuelRequest) (c duelstore.Creation, err error) {
+func (s *Service) creation(ctx context.Context, req *originalsv1.CreateDuelRequest) (c duelstore.Creation, err error) {
 	caller, err := identify(ctx)
 	if err != nil {
 		return c, err
 	}
-	c = duelstore.Creation{Operator: caller.Operator, RequestID: req.GetRequestId(), White: req.GetWhite(), Black: req.GetBlack(), Mode: duelstore.Committed}
+	c = duelstore.Creation{
+		Operator: caller.Operator, RequestID: req.GetRequestId(), White: req.GetWhite(), Black: req.GetBlack(), Mode: duelstore.Committed,
+		Retention: s.o.Retention,
+	}
 	if !requestIDPattern.MatchString(c.RequestID) {
 		return c, reason.Field("requestId", "must be 1 to 40 of A-Z a-z 0-9 _ -")
 	}
@@ -140,7 +158,7 @@ func creation(ctx context.Context, req *originalsv1.CreateDuelRequest) (c duelst
 	if c.Grace, err = seconds("graceSeconds", req.GraceSeconds, MinGrace, DefaultGrace, MaxGrace); err != nil {
 		return c, err
 	}
-	c.Expiry, err = seconds("expirySeconds", req.ExpirySeconds, MinExpiry, DefaultExpiry, MaxExpiry)
+	c.Expiry, err = seconds("expirySeconds", req.ExpirySeconds, s.o.MinExpiry, DefaultExpiry, MaxExpiry)
 	return c, err
 }
 

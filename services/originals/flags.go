@@ -42,7 +42,7 @@ type settings struct {
 	config      string
 	reflection  bool
 	minesExpiry time.Duration
-	duels       duelSettings
+	duelTimes   duelSettings
 	drain       time.Duration
 	logLevel    string
 }
@@ -118,7 +118,7 @@ func readSettings(c *cli.Command) settings {
 		redis: c.String("redis"), devKey: c.String("dev-key"), sealKeyFile: c.String("seal-key-file"),
 		demoBalance: c.Int64("demo-balance"), config: c.String("config"),
 		reflection: c.Bool("reflection"), minesExpiry: c.Duration("mines-expiry"), drain: c.Duration("drain"), logLevel: c.String("log-level"),
-		duels: duelSettings{minExpiry: c.Duration("duel-min-expiry"), retention: c.Duration("duel-retention")},
+		duelTimes: duelSettings{minExpiry: c.Duration("duel-min-expiry"), retention: c.Duration("duel-retention")},
 	}
 }
 
@@ -188,10 +188,10 @@ func (s settings) check() error {
 	if s.drain < 0 || s.drain > maxDrain {
 		return fmt.Errorf("--drain must be 0 to %s", maxDrain)
 	}
-	if s.duels.minExpiry < time.Second || s.duels.minExpiry > duel.MaxExpiry {
+	if s.duelTimes.minExpiry < time.Second || s.duelTimes.minExpiry > duel.MaxExpiry {
 		return fmt.Errorf("--duel-min-expiry must be 1s to %v", duel.MaxExpiry)
 	}
-	if s.duels.retention < time.Hour {
+	if s.duelTimes.retention < time.Hour {
 		return errors.New("--duel-retention must be at least 1h")
 	}
 	if s.demoBalance < -1 || s.demoBalance > int64(money.MaxUnits) {

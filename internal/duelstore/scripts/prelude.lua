@@ -8,7 +8,8 @@
 --   o operator, w b players, m mode c or p, k sealed server seed, c commitment,
 --   f fence under which it was made, g grace and x expiry in ms,
 --   t created, l last action, v version, n rolls,
---   d deadline of the grace period that runs, '' for none;
+--   d deadline of the grace period that runs, '' for none,
+--   q request id, a how long it is kept after its end, in ms;
 -- and for each seat w and b, once it is there:
 --   pw when it first called, hw its hash, sw its client seed,
 --   fw sealed fallback seed and jw its hash (plain mode, from creation);
@@ -17,7 +18,8 @@
 --   e how: E ended, F forfeited, V void; y why: S game server, G grace period,
 --   X expiry, T store replaced; u when; i the seats that forfeited.
 -- Unended duels, do, by the time when something is due. A request, dr:, is the
--- id of its duel.
+-- id of its duel. Both the duel and its request are gone some time after the
+-- end, and never before it.
 
 local call = redis.call
 local tag = KEYS[1]:sub(1, (KEYS[1]:find('}', 1, true)))
@@ -31,6 +33,8 @@ local function int(n) return string.format('%.0f', n) end
 local function number(text) return text and text:find('^%d+$') and tonumber(text) end
 
 local function duel_key(id) return tag .. ':d:' .. id end
+
+local function request_key(operator, request) return tag .. ':dr:' .. operator .. ':' .. request end
 
 -- fence names the life of the store that runs this script. It changes with
 -- every restart and promotion, and with them every write may be lost.
@@ -46,10 +50,10 @@ local function now()
 end
 
 local function sound(r)
-  for _, k in ipairs({'g', 'x', 't', 'l', 'v', 'n'}) do
+  for _, k in ipairs({'g', 'x', 'a', 't', 'l', 'v', 'n'}) do
     if not number(r[k]) then return false end
   end
-  return r.o and r.w and r.b and r.f and #(r.k or '') == 61 and #(r.c or '') == 32 and (r.m == 'c' or r.m == 'p')
+  return r.o and r.q and r.w and r.b and r.f and #(r.k or '') == 61 and #(r.c or '') == 32 and (r.m == 'c' or r.m == 'p')
     and (r.d == '' or number(r.d))
 end
 
@@ -77,6 +81,10 @@ local function save(id, r, old)
     call('ZADD', OPEN, int(due), id)
   end
   call('HSET', duel_key(id), unpack(flat))
+  if r.e and not old.e then
+    call('PEXPIRE', duel_key(id), r.a)
+    call('PEXPIRE', request_key(r.o, r.q), r.a)
+  end
 end
 
 local function answer(word, id, r)
