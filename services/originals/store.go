@@ -62,6 +62,7 @@ func (p *process) openStore(ctx context.Context) error {
 func (p *process) openDuels(client redis.UniversalClient, keys *seal.Keys) {
 	p.duels = duel.New(duel.Options{
 		Store: duelstore.New(client, p.metrics.ObserveRedis), Keys: keys, Log: p.log,
+		MinExpiry: p.duelTimes.minExpiry, Retention: p.duelTimes.retention,
 		OnOpenDuels: p.metrics.SetOpenDuels, Stop: p.stop,
 	})
 	p.group.Go("sweeper of duels", func(ctx context.Context) error {
