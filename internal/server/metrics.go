@@ -67,6 +67,9 @@ func NewMetrics() *Metrics {
 	return m
 }
 
+// Register adds what a service counts by itself.
+func (m *Metrics) Register(c ...prometheus.Collector) { m.registry.MustRegister(c...) }
+
 // Handler serves the metrics in the Prometheus text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
@@ -125,6 +128,8 @@ func gameOf(method string) string {
 		return "roulette"
 	case strings.HasPrefix(method, "/originals.v1.MinesService/"):
 		return "mines"
+	case strings.HasPrefix(method, "/originals.v1.CrashService/"):
+		return "crash"
 	}
 	return ""
 }

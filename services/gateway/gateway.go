@@ -94,6 +94,7 @@ var services = []protoreflect.FileDescriptor{
 	originalsv1.File_originals_v1_roulette_proto,
 	originalsv1.File_originals_v1_mines_proto,
 	originalsv1.File_originals_v1_duel_proto,
+	originalsv1.File_originals_v1_crash_proto,
 	originalsv1.File_originals_v1_verifier_proto,
 }
 
@@ -134,6 +135,7 @@ func register(mux *runtime.ServeMux, encoding codec, c grpc.ClientConnInterface,
 		originalsv1.RegisterRouletteServiceHandlerClient(ctx, mux, originalsv1.NewRouletteServiceClient(c)),
 		originalsv1.RegisterMinesServiceHandlerClient(ctx, mux, originalsv1.NewMinesServiceClient(c)),
 		originalsv1.RegisterDuelServiceHandlerClient(ctx, mux, duels),
+		originalsv1.RegisterCrashServiceHandlerClient(ctx, mux, originalsv1.NewCrashServiceClient(c)),
 		mux.HandlePath(http.MethodGet, "/v1/duels/{duel_id}:watch", newWatch(mux, encoding, duels, stop).serve),
 		originalsv1.RegisterVerifierServiceHandlerClient(ctx, mux, originalsv1.NewVerifierServiceClient(c)),
 		mux.HandlePath(http.MethodGet, "/v1/seed-pairs/{seed_pair_id}/evidence", evidence{mux, encoding, seedPairs}.serve),

@@ -19,6 +19,8 @@ import (
 var queries = map[string]protoreflect.MessageDescriptor{
 	"/v1/rounds":     (*originalsv1.ListRoundsRequest)(nil).ProtoReflect().Descriptor(),
 	"/v1/seed-pairs": (*originalsv1.ListSeedPairsRequest)(nil).ProtoReflect().Descriptor(),
+
+	"/v1/crash/tables/{table=*}/rounds": (*originalsv1.ListCrashRoundsRequest)(nil).ProtoReflect().Descriptor(),
 }
 
 // checkRequest stands before every route of the mux. grpc-gateway ignores

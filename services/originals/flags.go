@@ -19,10 +19,11 @@ const (
 	roleGateway  = "gateway"
 	roleSeedPair = "seedpair"
 	roleDuel     = "duel"
+	roleCrash    = "crash"
 	roleSupport  = auth.SupportRole
 )
 
-var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines", roleDuel, roleSupport}
+var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines", roleDuel, roleCrash, roleSupport}
 
 // settings are the flags of a serving process.
 type settings struct {
@@ -171,9 +172,9 @@ func (s settings) has(role string) bool { return slices.Contains(s.roles, role) 
 // hasStore reports whether the process keeps something in Redis.
 func (s settings) hasStore() bool { return s.hasSeeds() || s.has(roleSupport) }
 
-// hasSeeds reports whether the process holds server seeds, and so the keys that
-// seal them.
-func (s settings) hasSeeds() bool { return s.has(roleSeedPair) || s.has(roleDuel) }
+// hasSeeds reports whether the process holds server seeds or chains, and so the
+// keys that seal them.
+func (s settings) hasSeeds() bool { return s.has(roleSeedPair) || s.has(roleDuel) || s.has(roleCrash) }
 
 // hasGame reports whether the process draws from the vault.
 func (s settings) hasGame() bool {

@@ -234,6 +234,9 @@ func (p *process) calls() []string {
 	var needed []string
 	for _, role := range allRoles[1:] {
 		called := p.has(roleGateway) || role == roleSeedPair && (p.hasGame() || p.has(roleSupport))
+		if role == roleCrash && p.peers[role] == "" {
+			called = false // a house without crash tables
+		}
 		if called && !p.has(role) {
 			needed = append(needed, role)
 		}
@@ -308,6 +311,8 @@ func (p *process) bind(r grpc.ServiceRegistrar, roles []string) error {
 			seedpair.Bind(r, p.pairs)
 		case role == roleDuel:
 			duel.Bind(r, p.duels)
+		case role == roleCrash:
+			crash.Bind(r, p.crash)
 		case role == roleSupport:
 			vault, err := p.vaultFor(role)
 			if err != nil {
@@ -340,6 +345,7 @@ var publicServices = map[string][]*grpc.ServiceDesc{
 	"roulette":   {&originalsv1.RouletteService_ServiceDesc},
 	"mines":      {&originalsv1.MinesService_ServiceDesc},
 	roleDuel:     {&originalsv1.DuelService_ServiceDesc},
+	roleCrash:    {&originalsv1.CrashService_ServiceDesc},
 	roleSupport:  {&originalsv1.SupportService_ServiceDesc},
 }
 

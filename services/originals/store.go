@@ -56,6 +56,9 @@ func (p *process) openStore(ctx context.Context) error {
 	if p.has(roleDuel) {
 		p.openDuels(client, keys)
 	}
+	if p.has(roleCrash) {
+		return p.openCrash(ctx, keys)
+	}
 	return nil
 }
 

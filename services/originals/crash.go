@@ -1,0 +1,73 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/openoriginals/originals/internal/config"
+	gamecrash "github.com/openoriginals/originals/internal/game/crash"
+	"github.com/openoriginals/originals/internal/rng"
+	"github.com/openoriginals/originals/internal/seal"
+	"github.com/openoriginals/originals/internal/server"
+	"github.com/openoriginals/originals/services/crash"
+)
+
+// ownChainLength is how many rounds a chain has that is made at the start: some
+// ten days.
+const ownChainLength = 100_000
+
+// openCrash opens the crash tables, and plays those that this process gets hold
+// of.
+func (p *process) openCrash(ctx context.Context, keys *seal.Keys) error {
+	tables, err := p.crashTables(ctx, keys)
+	if err != nil {
+		return err
+	}
+	metrics := crash.NewMetrics()
+	p.metrics.Register(metrics.Collectors()...)
+	o := crash.Options{
+		Store: p.store, House: p.house, Tables: tables, Growth: gamecrash.NewGrowth(), Log: p.log,
+		Address: cmp.Or(p.advertise, p.internal), Watch: metrics, Stop: p.stop,
+	}
+	if p.tls != nil {
+		o.Dial = func(address string) (grpc.ClientConnInterface, error) {
+			return server.Dial(address, p.tls.Client(roleCrash))
+		}
+	}
+	p.crash = crash.New(o)
+	p.group.Go("crash tables", func(ctx context.Context) error {
+		p.crash.Run(ctx)
+		return nil
+	})
+	return nil
+}
+
+// crashTables returns the tables of the house with their chains. On the
+// embedded store each gets a chain of its own, which ends with the process.
+func (p *process) crashTables(context.Context, *seal.Keys) ([]crash.Table, error) {
+	if p.redis != "" {
+		return nil, nil
+	}
+	var tables []crash.Table
+	for _, t := range p.house.Crash.Tables {
+		chain, err := crash.NewOwnChain(ownChainLength)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, crash.Table{Name: rng.Table(t.Name), Chain: chain, Timings: crashTimings(t)})
+	}
+	return tables, nil
+}
+
+func crashTimings(t config.CrashTable) crash.Timings {
+	milliseconds := func(n int64, otherwise time.Duration) time.Duration {
+		return cmp.Or(time.Duration(n)*time.Millisecond, otherwise)
+	}
+	d := crash.DefaultTimings
+	return crash.Timings{
+		Betting: milliseconds(t.BettingMS, d.Betting), Crashed: milliseconds(t.CrashedMS, d.Crashed), Tick: milliseconds(t.TickMS, d.Tick),
+	}
+}
