@@ -208,6 +208,74 @@ func TestSameIdempotencyKeyDifferentBody(t *testing.T) {
 	}
 }
 
+// TestEndedDuelsAreKeptForTheirRetention and no longer: an unended one has no such time, later looks do not renew it, and
+// afterwards the request id is free.
+func TestEndedDuelsAreKeptForTheirRetention(t *testing.T) {
+	s := newShop(t)
+	id := ready(t, s.Store, "r")
+	times := func() map[string]time.Duration {
+		all := make(map[string]time.Duration)
+		for _, key := range s.redis.Keys() {
+			all[key] = s.redis.TTL(key)
+		}
+		return all
+	}
+	for key, left := range times() {
+		if left != 0 {
+			t.Errorf("unended, and %s is gone in %v", key, left)
+		}
+	}
+	d, err := s.End(ctx, id, operator)
+	must(t, d, err)
+	if all := times(); len(all) != 2 {
+		t.Errorf("%v, want the duel and its request", all)
+	} else {
+		for key, left := range all {
+			if left != 400*24*time.Hour {
+				t.Errorf("%s is kept for %v", key, left)
+			}
+		}
+	}
+	s.redis.FastForward(399 * 24 * time.Hour)
+	d, err = s.Look(ctx, id, game)
+	must(t, d, err)
+	d, err = s.End(ctx, id, operator)
+	must(t, d, err)
+	for key, left := range times() {
+		if left != 24*time.Hour {
+			t.Errorf("a look keeps %s for %v more", key, left)
+		}
+	}
+	s.redis.FastForward(25 * time.Hour)
+	if keys := s.redis.Keys(); len(keys) != 0 {
+		t.Errorf("left: %v", keys)
+	}
+	_, err = s.Look(ctx, id, game)
+	want(t, err, duelstore.NotFound)
+	c := creation(duelstore.Plain, "r")
+	d, err = s.Create(ctx, c)
+	if must(t, d, err); d.ID != c.ID {
+		t.Errorf("%v", d)
+	}
+}
+
+// TestARequestOutlivesItsDuelWithoutHarm: whatever was lost, the request makes a duel.
+func TestARequestOutlivesItsDuelWithoutHarm(t *testing.T) {
+	s := newShop(t)
+	d, err := s.Create(ctx, creation(duelstore.Committed, "r"))
+	must(t, d, err)
+	for _, key := range s.redis.Keys() {
+		if strings.Contains(key, ":d:") {
+			s.redis.Del(key)
+		}
+	}
+	c := creation(duelstore.Plain, "r")
+	d, err = s.Create(ctx, c)
+	if must(t, d, err); d.ID != c.ID {
+		t.Errorf("%v", d)
+	}
+}
+
 // TestAStrangerSeesNothing: neither another player, nor another operator, nor one who guesses an id.
 func TestAStrangerSeesNothing(t *testing.T) {
 	s := newShop(t)

@@ -603,7 +603,7 @@ type CreateDuelRequest struct {
 	Mode *Duel_Mode `protobuf:"varint,4,opt,name=mode,proto3,enum=originals.v1.Duel_Mode,oneof" json:"mode,omitempty"`
 	// 1 to 300; 5 when absent.
 	GraceSeconds *uint32 `protobuf:"varint,5,opt,name=grace_seconds,json=graceSeconds,proto3,oneof" json:"grace_seconds,omitempty"`
-	// 3600 to 604800; 86400 when absent.
+	// 3600 to 604800, or from less where the operator has set that; 86400 when absent.
 	ExpirySeconds *uint32 `protobuf:"varint,6,opt,name=expiry_seconds,json=expirySeconds,proto3,oneof" json:"expiry_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
