@@ -174,6 +174,28 @@ func (s *Service) CashOut(ctx context.Context, req *originalsv1.CrashServiceCash
 	if err != nil {
 		return nil, err
 	}
+	for try := 0; ; try++ {
+		round, err := s.cashOut(ctx, t, p, req)
+		if !errors.Is(err, errBetween) {
+			return round, err
+		}
+		if try == betweenTries || ctx.Err() != nil {
+			return nil, errNoOwner
+		}
+		sleep(ctx, betweenPause)
+	}
+}
+
+// errBetween says that this process owns a table whose round is about to get
+// into its memory, or has just left it.
+var errBetween = errors.New("crash: between two phases")
+
+const (
+	betweenTries = 20
+	betweenPause = 5 * time.Millisecond
+)
+
+func (s *Service) cashOut(ctx context.Context, t *table, p ledger.Player, req *originalsv1.CrashServiceCashOutRequest) (*originalsv1.Round, error) {
 	if l := t.live.Load(); l != nil {
 		began := time.Now()
 		b := l.cashOut(p, req.GetBetId())
@@ -218,8 +240,10 @@ func (s *Service) await(ctx context.Context, b *liveBet) (*originalsv1.Round, er
 
 // passOn passes a cash-out on to the owner of the table.
 func (s *Service) passOn(ctx context.Context, t *table, req *originalsv1.CrashServiceCashOutRequest) (*originalsv1.Round, error) {
-	hops := metadata.ValueFromIncomingContext(ctx, hopKey)
-	if t.owner.Load() != nil || len(hops) > 0 {
+	if t.owner.Load() != nil {
+		return nil, errBetween
+	}
+	if len(metadata.ValueFromIncomingContext(ctx, hopKey)) > 0 {
 		return nil, errNoOwner
 	}
 	lease, err := s.o.Store.CrashLease(ctx, t.name())

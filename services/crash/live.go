@@ -56,8 +56,8 @@ func newLive(growth *crash.Growth, number, pointE2 uint32, now func() int64, set
 
 // since returns a clock that counts microseconds from a time on, beginning at
 // some.
-func since(start time.Time, elapsedUs int64) func() int64 {
-	return func() int64 { return elapsedUs + max(0, time.Since(start).Microseconds()) }
+func since(start time.Time, elapsedUs, pace int64) func() int64 {
+	return func() int64 { return elapsedUs + pace*max(0, time.Since(start).Microseconds()) }
 }
 
 // endUs is when the round ends.

@@ -36,7 +36,7 @@ func (t *table) message(s ledger.CrashState) *originalsv1.CrashTable {
 	case ledger.CrashBetting:
 		m.LockTime = stamp(r.LockUs)
 	case ledger.CrashRunning:
-		m.MultiplierE2 = int64(t.s.o.Growth.MultiplierAt(s.NowUs - r.StartUs))
+		m.MultiplierE2 = int64(t.s.o.Growth.MultiplierAt(t.s.o.pace * (s.NowUs - r.StartUs)))
 	case ledger.CrashCrashed, ledger.CrashFinal:
 		if r.Void == "" {
 			point := int64(r.PointE2)

@@ -86,7 +86,7 @@ func (g *dealer) skip(s ledger.CrashState) uint32 {
 		return 0
 	}
 	last := max(s.Round.OpenUs, s.Round.StartUs)
-	shortest := (g.Betting + g.Crashed).Microseconds() + g.shortestRunUs()
+	shortest := (g.Betting + g.Crashed).Microseconds() + g.shortestRunUs()/g.s.o.pace
 	return uint32(max(0, s.NowUs-last+shortest-1)/shortest) + 1
 }
 
@@ -198,7 +198,7 @@ func (g *dealer) runRound(ctx context.Context, s ledger.CrashState) (ledger.Cras
 	if err != nil {
 		return s, err
 	}
-	elapsed := max(0, s.NowUs-s.Round.StartUs)
+	elapsed := g.s.o.pace * max(0, s.NowUs-s.Round.StartUs)
 	if g.before.Number == s.Round.Number {
 		elapsed = max(elapsed, g.before.ElapsedUs)
 	}
@@ -208,7 +208,7 @@ func (g *dealer) runRound(ctx context.Context, s ledger.CrashState) (ledger.Cras
 // runBets plays a running round to its end.
 func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, bets []ledger.CrashBet, settled int, point uint32, elapsedUs int64) (ledger.CrashState, error) {
 	settler := newSettler(ctx, g.table, g.owner)
-	l := newLive(g.s.o.Growth, s.Round.Number, point, since(time.Now(), elapsedUs), settler.add, bets)
+	l := newLive(g.s.o.Growth, s.Round.Number, point, since(time.Now(), elapsedUs, g.s.o.pace), settler.add, bets)
 	g.table.live.Store(l)
 	defer g.dropLive()
 	g.events.phase(ctx, s)
@@ -218,7 +218,7 @@ func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, bets []ledger
 		g.shown.Store(&progress{s.Round.Number, elapsed})
 		if !ended {
 			g.events.tick(ctx, s, elapsed, l.takePaid())
-			sleep(ctx, min(g.Tick, micros(l.endUs()-l.now())))
+			sleep(ctx, min(g.Tick, micros((l.endUs()-l.now())/g.s.o.pace+1)))
 		}
 	}
 	var rest []*liveBet

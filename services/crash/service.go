@@ -70,6 +70,8 @@ type Options struct {
 	Watch *Metrics
 	// Stop ends the streams of watchers when it is closed; nil for never.
 	Stop <-chan struct{}
+
+	pace int64 // of rounds, so that those of tests are short; 1 otherwise
 }
 
 // Service implements CrashService.
@@ -87,6 +89,7 @@ type Service struct {
 func New(o Options) *Service {
 	digest := o.Growth.SHA256()
 	s := &Service{o: o, name: rand.Text(), tables: make(map[string]*table), digest: hexOf(digest[:])}
+	s.o.pace = max(s.o.pace, 1)
 	if s.o.Watch == nil {
 		s.o.Watch = NewMetrics()
 	}
