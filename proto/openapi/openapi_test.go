@@ -72,6 +72,7 @@ func TestEveryRouteIsThere(t *testing.T) {
 		"/v1/duels/{duelId}:watch":             "get",
 		"/openapi.json":                        "get",
 		"/evidence.schema.json":                "get",
+		"/duel.schema.json":                    "get",
 	}
 	camel := strings.NewReplacer("{seed_pair_id}", "{seedPairId}", "{round_id}", "{roundId}", "{duel_id}", "{duelId}", "{bet_id}", "{betId}",
 		"{transfer_id}", "{transferId}", "{settlement_id}", "{settlementId}", "{player_id}", "{playerId}")

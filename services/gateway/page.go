@@ -13,10 +13,16 @@ import (
 //go:embed evidence.schema.json
 var evidenceSchema []byte
 
+// duelSchema is the JSON Schema of a duel that has ended.
+//
+//go:embed duel.schema.json
+var duelSchema []byte
+
 const index = `Open Originals: dice, limbo, roulette, mines and dice for two seats that you can check.
 
   /openapi.json           every call, its fields and its errors
   /evidence.schema.json   the JSON Schema of an evidence document
+  /duel.schema.json       the JSON Schema of a duel that has ended
   /v1/games               rules, limits, paytables and exact return
 
 Check a bet without trusting this server:  originals verify --help
@@ -34,6 +40,7 @@ func newPages(admin http.Handler) (pages, error) {
 		"/":                     page{"text/plain; charset=utf-8", []byte(index)},
 		"/openapi.json":         page{jsonType, document},
 		"/evidence.schema.json": page{"application/schema+json", evidenceSchema},
+		"/duel.schema.json":     page{"application/schema+json", duelSchema},
 	}
 	if admin == nil {
 		return p, nil

@@ -23,7 +23,12 @@ type schema struct {
 
 func readSchema(t *testing.T) (schema, map[string]any) {
 	t.Helper()
-	root := plain(t, evidenceSchema).(map[string]any)
+	return parseSchema(t, evidenceSchema)
+}
+
+func parseSchema(t *testing.T, text []byte) (schema, map[string]any) {
+	t.Helper()
+	root := plain(t, text).(map[string]any)
 	return schema{t, root["$defs"].(map[string]any)}, root
 }
 
