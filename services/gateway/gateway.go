@@ -95,6 +95,8 @@ var services = []protoreflect.FileDescriptor{
 	originalsv1.File_originals_v1_mines_proto,
 	originalsv1.File_originals_v1_duel_proto,
 	originalsv1.File_originals_v1_crash_proto,
+	originalsv1.File_originals_v1_settlement_proto,
+	originalsv1.File_originals_v1_support_proto,
 	originalsv1.File_originals_v1_verifier_proto,
 }
 
@@ -127,6 +129,7 @@ func register(mux *runtime.ServeMux, encoding codec, c grpc.ClientConnInterface,
 	ctx := context.Background()
 	duels := originalsv1.NewDuelServiceClient(c)
 	seedPairs := originalsv1.NewSeedPairServiceClient(c)
+	wallets := originalsv1.NewSettlementServiceClient(c)
 	return errors.Join(
 		originalsv1.RegisterSeedPairServiceHandlerClient(ctx, mux, seedPairs),
 		originalsv1.RegisterRoundServiceHandlerClient(ctx, mux, originalsv1.NewRoundServiceClient(c)),
@@ -137,6 +140,9 @@ func register(mux *runtime.ServeMux, encoding codec, c grpc.ClientConnInterface,
 		originalsv1.RegisterDuelServiceHandlerClient(ctx, mux, duels),
 		originalsv1.RegisterCrashServiceHandlerClient(ctx, mux, originalsv1.NewCrashServiceClient(c)),
 		mux.HandlePath(http.MethodGet, "/v1/duels/{duel_id}:watch", newWatch(mux, encoding, duels, stop).serve),
+		originalsv1.RegisterSettlementServiceHandlerClient(ctx, mux, wallets),
+		mux.HandlePath(http.MethodGet, settlementStreamPath, newSettlementStream(mux, encoding, wallets, stop).serve),
+		originalsv1.RegisterSupportServiceHandlerClient(ctx, mux, originalsv1.NewSupportServiceClient(c)),
 		originalsv1.RegisterVerifierServiceHandlerClient(ctx, mux, originalsv1.NewVerifierServiceClient(c)),
 		mux.HandlePath(http.MethodGet, "/v1/seed-pairs/{seed_pair_id}/evidence", evidence{mux, encoding, seedPairs}.serve),
 	)

@@ -21,6 +21,20 @@ var queries = map[string]protoreflect.MessageDescriptor{
 	"/v1/seed-pairs": (*originalsv1.ListSeedPairsRequest)(nil).ProtoReflect().Descriptor(),
 
 	"/v1/crash/tables/{table=*}/rounds": (*originalsv1.ListCrashRoundsRequest)(nil).ProtoReflect().Descriptor(),
+
+	"/v1/wallet/settlements":          (*originalsv1.ListSettlementsRequest)(nil).ProtoReflect().Descriptor(),
+	settlementStreamPath:              (*originalsv1.StreamSettlementsRequest)(nil).ProtoReflect().Descriptor(),
+	"/v1/wallet/rejected-settlements": (*originalsv1.ListRejectedRequest)(nil).ProtoReflect().Descriptor(),
+	"/v1/wallet/digests":              (*originalsv1.GetDigestRequest)(nil).ProtoReflect().Descriptor(),
+
+	"/v1/support/audit-log": (*originalsv1.ListAuditLogRequest)(nil).ProtoReflect().Descriptor(),
+}
+
+// needed are the parameters that a route cannot do without: left out, they
+// would mean 0, which is one of 64.
+var needed = map[string]string{
+	"/v1/wallet/settlements": "partition",
+	"/v1/wallet/digests":     "partition",
 }
 
 // checkRequest stands before every route of the mux. grpc-gateway ignores
@@ -28,7 +42,7 @@ var queries = map[string]protoreflect.MessageDescriptor{
 // spellings of those that it has; here they are refused.
 func checkRequest(next runtime.HandlerFunc) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
-		if r.URL.RawQuery != "" || r.URL.ForceQuery {
+		if r.URL.RawQuery != "" || r.URL.ForceQuery || r.Method == http.MethodGet {
 			if err := checkQuery(r); err != nil {
 				refuse(w, http.StatusBadRequest, err)
 				return
@@ -51,15 +65,17 @@ func checkQuery(r *http.Request) *reason.Error {
 		return reason.Field("query", "is not well formed")
 	}
 	var fields protoreflect.FieldDescriptors
-	if pattern, ok := runtime.HTTPPattern(r.Context()); ok && r.Method == http.MethodGet {
-		if m := queries[pattern.String()]; m != nil {
-			fields = m.Fields()
-		}
+	pattern, _ := runtime.HTTPPattern(r.Context())
+	if m := queries[pattern.String()]; m != nil && r.Method == http.MethodGet {
+		fields = m.Fields()
 	}
 	for name, given := range values {
 		if err := checkParameter(fields, name, given); err != nil {
 			return err
 		}
+	}
+	if name := needed[pattern.String()]; name != "" && fields != nil && len(values[name]) == 0 {
+		return reason.Field(name, "is missing")
 	}
 	return nil
 }
@@ -101,10 +117,21 @@ func misspelt(fd protoreflect.FieldDescriptor, text string) string {
 		_, problem := strictjson.EnumNames(fd.Enum())
 		return problem
 	case protoreflect.Int32Kind:
-		if n, err := strconv.ParseInt(text, 10, 32); err == nil && strconv.FormatInt(n, 10) == text {
-			return ""
+		return wholeNumber(text, 32)
+	case protoreflect.Uint32Kind:
+		if text[0] != '-' {
+			return wholeNumber(text, 33)
 		}
-		return "must be a whole number"
+		return "must be a whole number from 0"
+	case protoreflect.Int64Kind:
+		return wholeNumber(text, 64)
 	}
 	return "has no such value"
+}
+
+func wholeNumber(text string, bits int) string {
+	if n, err := strconv.ParseInt(text, 10, bits); err == nil && strconv.FormatInt(n, 10) == text {
+		return ""
+	}
+	return "must be a whole number"
 }

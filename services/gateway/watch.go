@@ -132,28 +132,14 @@ func (h *watch) leave(f *feed) {
 
 // stream writes frames to one watcher until the feed ends or he goes.
 func (h *watch) stream(w http.ResponseWriter, r *http.Request, p *place) {
-	header := w.Header()
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("X-Accel-Buffering", "no") // else a proxy may hold events back
-	pace := http.NewResponseController(w)
-	// The server's bound on reading a request would end the stream. Where there
-	// are no deadlines, the writer is a test's or a proxy's, and has its own.
-	_ = pace.SetReadDeadline(time.Time{})
-	write := func(frame []byte) bool {
-		_ = pace.SetWriteDeadline(time.Now().Add(watchPace))
-		if _, err := w.Write(frame); err != nil {
-			return false
-		}
-		return pace.Flush() == nil
+	to, there := newEvents(w, watchPace)
+	if !there {
+		return
 	}
 	beat := time.NewTicker(h.heartbeat)
 	defer beat.Stop()
-	w.WriteHeader(http.StatusOK)
-	if pace.Flush() != nil { // the watcher is to know that he is in, though nothing may happen for long
-		return
-	}
 	for _, frame := range p.first {
-		if !write(frame) {
+		if !to.write(frame) {
 			return
 		}
 	}
@@ -161,19 +147,19 @@ func (h *watch) stream(w http.ResponseWriter, r *http.Request, p *place) {
 		select {
 		case frame, open := <-p.frames:
 			if !open {
-				write(p.last)
+				to.write(p.last)
 				return
 			}
-			if !write(frame) {
+			if !to.write(frame) {
 				return
 			}
 			beat.Reset(h.heartbeat)
 		case <-beat.C:
-			if !write(heartbeatFrame) {
+			if !to.write(heartbeatFrame) {
 				return
 			}
 		case <-h.stop:
-			write(droppedFrame("SHUTDOWN"))
+			to.write(droppedFrame("SHUTDOWN"))
 			return
 		case <-r.Context().Done():
 			return
