@@ -78,7 +78,7 @@ func TestSettingsThatCannotBeMeant(t *testing.T) {
 		{"the address of the role seedpair is missing", []string{"serve", "--role", "dice", "--dev-key", key}},
 		{"by mutual TLS alone", []string{"serve", "--role", "dice", "--dev-key", key, "--peers", "seedpair=127.0.0.1:1"}},
 		{"by mutual TLS alone", []string{"serve", "--role", "seedpair", "--internal", "127.0.0.1:0", "--dev-key", key}},
-		{"belong to the roles seedpair and duel", []string{"serve", "--role", "dice", "--dev-key", key, "--redis", nowhere}},
+		{"belong to the roles with a store", []string{"serve", "--role", "dice", "--dev-key", key, "--redis", nowhere}},
 		{"--config with an operator or --dev-key is needed", []string{"serve", "--role", "dice"}},
 	} {
 		wantRun(t, 2, "", row.errs, nil, append(slices.Clone(row.args), "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")...)

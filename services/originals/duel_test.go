@@ -223,9 +223,10 @@ func TestDuelInProcessesOfTheirOwn(t *testing.T) {
 	s := newSite(t, testenv.Redis(t).URL())
 	tls := t.TempDir()
 	vault, duels := testenv.FreeAddr(t), testenv.FreeAddr(t)
-	s.serveRole(tls, role{names: "seedpair", addr: vault})
+	rest := strings.Replace(storeRoles(), ",duel", "", 1)
+	s.serveRole(tls, role{names: rest, addr: vault})
 	s.serveRole(tls, role{names: "duel", addr: duels})
-	gateway := role{names: "gateway,dice,limbo,roulette,mines", peers: map[string]string{"seedpair": vault, "duel": duels}}
+	gateway := role{names: "gateway,dice,limbo,roulette,mines", peers: and(at(vault, rest), at(duels, "duel"))}
 	s.serveRole(tls, gateway)
 	s.serveRole(tls, gateway)
 	m := newMatch(s, originalsv1.Duel_COMMITTED, "split")

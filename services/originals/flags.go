@@ -16,14 +16,15 @@ import (
 
 // The roles that a process can have.
 const (
-	roleGateway  = "gateway"
-	roleSeedPair = "seedpair"
-	roleDuel     = "duel"
-	roleCrash    = "crash"
-	roleSupport  = auth.SupportRole
+	roleGateway    = "gateway"
+	roleSeedPair   = "seedpair"
+	roleDuel       = "duel"
+	roleCrash      = "crash"
+	roleSettlement = "settlement"
+	roleSupport    = auth.SupportRole
 )
 
-var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines", roleDuel, roleCrash, roleSupport}
+var allRoles = []string{roleGateway, roleSeedPair, "dice", "limbo", "roulette", "mines", roleDuel, roleCrash, roleSettlement, roleSupport}
 
 // settings are the flags of a serving process.
 type settings struct {
@@ -170,7 +171,7 @@ func parsePeers(list string) (map[string]string, error) {
 func (s settings) has(role string) bool { return slices.Contains(s.roles, role) }
 
 // hasStore reports whether the process keeps something in Redis.
-func (s settings) hasStore() bool { return s.hasSeeds() || s.has(roleSupport) }
+func (s settings) hasStore() bool { return s.hasSeeds() || s.has(roleSettlement) || s.has(roleSupport) }
 
 // hasSeeds reports whether the process holds server seeds or chains, and so the
 // keys that seal them.

@@ -28,6 +28,7 @@ import (
 	"github.com/openoriginals/originals/services/mines"
 	"github.com/openoriginals/originals/services/roulette"
 	"github.com/openoriginals/originals/services/seedpair"
+	"github.com/openoriginals/originals/services/settlement"
 	"github.com/openoriginals/originals/services/support"
 )
 
@@ -47,12 +48,13 @@ type process struct {
 	devKey   *auth.DevKey // nil without one
 	tls      *server.PeerTLS
 
-	store *redisledger.Store // nil without a role that has a store
-	pairs *seedpair.Service  // nil without the role seedpair
-	vault *server.Local      // the vault within this process; nil without the role seedpair
-	duels *duel.Service      // nil without the role duel
-	crash *crash.Service     // nil without the role crash
-	stop  <-chan struct{}    // closed when the process begins to end
+	store      *redisledger.Store  // nil without a role that has a store
+	pairs      *seedpair.Service   // nil without the role seedpair
+	vault      *server.Local       // the vault within this process; nil without the role seedpair
+	duels      *duel.Service       // nil without the role duel
+	crash      *crash.Service      // nil without the role crash
+	settlement *settlement.Service // nil without the role settlement
+	stop       <-chan struct{}     // closed when the process begins to end
 
 	group  *server.Group
 	closes []func() error
@@ -313,6 +315,8 @@ func (p *process) bind(r grpc.ServiceRegistrar, roles []string) error {
 			duel.Bind(r, p.duels)
 		case role == roleCrash:
 			crash.Bind(r, p.crash)
+		case role == roleSettlement:
+			settlement.Bind(r, p.settlement)
 		case role == roleSupport:
 			vault, err := p.vaultFor(role)
 			if err != nil {
@@ -339,14 +343,15 @@ func (p *process) vaultFor(role string) (grpc.ClientConnInterface, error) {
 }
 
 var publicServices = map[string][]*grpc.ServiceDesc{
-	roleSeedPair: {&originalsv1.SeedPairService_ServiceDesc, &originalsv1.RoundService_ServiceDesc},
-	"dice":       {&originalsv1.DiceService_ServiceDesc},
-	"limbo":      {&originalsv1.LimboService_ServiceDesc},
-	"roulette":   {&originalsv1.RouletteService_ServiceDesc},
-	"mines":      {&originalsv1.MinesService_ServiceDesc},
-	roleDuel:     {&originalsv1.DuelService_ServiceDesc},
-	roleCrash:    {&originalsv1.CrashService_ServiceDesc},
-	roleSupport:  {&originalsv1.SupportService_ServiceDesc},
+	roleSeedPair:   {&originalsv1.SeedPairService_ServiceDesc, &originalsv1.RoundService_ServiceDesc},
+	"dice":         {&originalsv1.DiceService_ServiceDesc},
+	"limbo":        {&originalsv1.LimboService_ServiceDesc},
+	"roulette":     {&originalsv1.RouletteService_ServiceDesc},
+	"mines":        {&originalsv1.MinesService_ServiceDesc},
+	roleDuel:       {&originalsv1.DuelService_ServiceDesc},
+	roleCrash:      {&originalsv1.CrashService_ServiceDesc},
+	roleSettlement: {&originalsv1.SettlementService_ServiceDesc},
+	roleSupport:    {&originalsv1.SupportService_ServiceDesc},
 }
 
 func (p *process) forward(r grpc.ServiceRegistrar, role string) error {

@@ -192,9 +192,7 @@ func TestVaultIsNotPublic(t *testing.T) {
 // dialled to send it nothing.
 func TestWrongRoleBehindAnAddress(t *testing.T) {
 	v := newVaultSite(t)
-	s := v.serveRole(v.tls, role{names: "gateway", peers: map[string]string{
-		"seedpair": v.addr, "dice": v.addr, "limbo": v.addr, "roulette": v.addr, "mines": v.addr, "duel": v.addr,
-	}})
+	s := v.serveRole(v.tls, role{names: "gateway", peers: and(at(v.addr, storeRoles()), at(v.addr, "dice,limbo,roulette,mines"))})
 	alice := v.session("alice")
 	alice.rotate(t.Context())
 	b := wager{path: "/v1/dice/bets", request: &originalsv1.DiceServicePlaceBetRequest{

@@ -4,8 +4,10 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +82,29 @@ type role struct {
 	addr  string            // internal; empty for a gateway
 }
 
+// storeRoles are the roles that have the store, by commas.
+func storeRoles() string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(allRoles), func(r string) bool {
+		return r == roleGateway || slices.Contains(auth.GameRoles, r)
+	}), ",")
+}
+
+// at is where roles are reached, all at one address.
+func at(addr, roles string) map[string]string {
+	peers := make(map[string]string)
+	for _, r := range strings.Split(roles, ",") {
+		peers[r] = addr
+	}
+	return peers
+}
+
+// and is what two sets of peers hold together.
+func and(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
 // serveRole starts a process of some roles. Its certificate is made by the
 // command for it.
 func (s *site) serveRole(tls string, r role) *testenv.Process {
@@ -100,8 +125,11 @@ func (s *site) serveRole(tls string, r role) *testenv.Process {
 	if strings.Contains(r.names, roleGateway) {
 		args = append(args, "--http", testenv.FreeAddr(s.t), "--grpc", testenv.FreeAddr(s.t))
 	}
-	if strings.Contains(r.names, roleSeedPair) || strings.Contains(r.names, roleDuel) {
-		args = append(args, s.storeFlags()...)
+	for _, name := range strings.Split(r.names, ",") {
+		if strings.Contains(storeRoles(), name) {
+			args = append(args, s.storeFlags()...)
+			break
+		}
 	}
 	var peers []string
 	for name, addr := range r.peers {
@@ -118,12 +146,10 @@ func (s *site) fourProcesses() {
 	s.t.Helper()
 	tls := s.t.TempDir()
 	vault, instant, rest := testenv.FreeAddr(s.t), testenv.FreeAddr(s.t), testenv.FreeAddr(s.t)
-	s.serveRole(tls, role{names: "seedpair,duel", addr: vault})
+	s.serveRole(tls, role{names: storeRoles(), addr: vault})
 	s.serveRole(tls, role{names: "dice,limbo", addr: instant, peers: map[string]string{"seedpair": vault}})
 	s.serveRole(tls, role{names: "roulette,mines", addr: rest, peers: map[string]string{"seedpair": vault}})
-	s.serveRole(tls, role{names: "gateway", peers: map[string]string{
-		"seedpair": vault, "dice": instant, "limbo": instant, "roulette": rest, "mines": rest, "duel": vault,
-	}})
+	s.serveRole(tls, role{names: "gateway", peers: and(at(vault, storeRoles()), and(at(instant, "dice,limbo"), at(rest, "roulette,mines")))})
 }
 
 // twoOfEach starts two gateways and two vaults. Each vault serves two games,
@@ -134,13 +160,11 @@ func (s *site) twoOfEach() {
 	vaults := []string{testenv.FreeAddr(s.t), testenv.FreeAddr(s.t)}
 	games := []string{testenv.FreeAddr(s.t), testenv.FreeAddr(s.t)}
 	for i, names := range []string{"dice,mines", "limbo,roulette"} {
-		s.serveRole(tls, role{names: "seedpair,duel", addr: vaults[i]})
+		s.serveRole(tls, role{names: storeRoles(), addr: vaults[i]})
 		s.serveRole(tls, role{names: names, addr: games[i], peers: map[string]string{"seedpair": vaults[i]}})
 	}
 	for i := range vaults {
-		s.serveRole(tls, role{names: "gateway", peers: map[string]string{
-			"seedpair": vaults[i], "dice": games[0], "mines": games[0], "limbo": games[1], "roulette": games[1], "duel": vaults[i],
-		}})
+		s.serveRole(tls, role{names: "gateway", peers: and(at(vaults[i], storeRoles()), and(at(games[0], "dice,mines"), at(games[1], "limbo,roulette")))})
 	}
 }
 
@@ -154,11 +178,16 @@ func (s *site) restart(p *testenv.Process) {
 // token returns a player's token.
 func (s *site) token(name string) string {
 	s.t.Helper()
+	return s.tokenOf(name, auth.Player)
+}
+
+func (s *site) tokenOf(name string, role auth.Role) string {
+	s.t.Helper()
 	key, _, err := auth.LoadOrCreateDevKey(s.devKey, "")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	token, err := key.Mint(auth.Identity{Subject: name, Role: auth.Player}, time.Hour, time.Now())
+	token, err := key.Mint(auth.Identity{Subject: name, Role: role}, time.Hour, time.Now())
 	if err != nil {
 		s.t.Fatal(err)
 	}

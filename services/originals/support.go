@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v3"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+)
+
+// supportCommand is what staff do, from a terminal.
+func supportCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "support",
+		Usage: "look at players and rounds, and reveal seed pairs, with a support token",
+		Description: "Example: originals support player --token \"$TOKEN\" alice\n" +
+			"Every look and every reveal is written to the operator's audit log.",
+		Commands: []*cli.Command{
+			supportAction("player", "show a player: balances, seed pairs, rounds", "PLAYER", nil, showPlayer),
+			supportAction("round", "show what happened to a round", "ROUND", nil, showTimeline),
+			supportAction("reveal", "make the server seed of a pair public; an active pair is retired", "SEED_PAIR", []cli.Flag{
+				&cli.StringFlag{Name: "reason", Required: true, Usage: "`TEXT` that says why; the player is shown it"},
+				&cli.StringFlag{Name: "ticket", Required: true, Usage: "`NAME` of your ticket"},
+			}, reveal),
+			supportAction("audit-log", "list what support did, newest first", "", []cli.Flag{
+				&cli.StringFlag{Name: "player", Usage: "only what is about this `PLAYER`"},
+				&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most this many `ROWS`"},
+			}, showAuditLog),
+		},
+	}
+}
+
+// callFlags are those of every command that calls the API for a person.
+func callFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "url", Value: "http://127.0.0.1:8080", Usage: "`URL` of the REST API"},
+		&cli.StringFlag{Name: "token", Required: true, Usage: "`JWT` of the role that the command needs"},
+		&cli.BoolFlag{Name: "json", Usage: "print the answer as JSON"},
+	}
+}
+
+// supportAction is a command that takes one argument, or none where argument is
+// empty.
+func supportAction(name, usage, argument string, flags []cli.Flag, do func(ctx context.Context, c *cli.Command, api *client, argument string) error) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: argument, Flags: append(callFlags(), flags...),
+		Action: func(ctx context.Context, c *cli.Command) error {
+			want := 1
+			if argument == "" {
+				want = 0
+			}
+			if c.Args().Len() != want {
+				return fmt.Errorf("originals support %s takes %d arguments, %d were given", name, want, c.Args().Len())
+			}
+			return do(ctx, c, newClient(c.String("url"), c.String("token")), c.Args().First())
+		},
+	}
+}
+
+// answerJSON prints a message when --json asks for it, and reports whether it
+// did.
+func answerJSON(c *cli.Command, m proto.Message) (bool, error) {
+	if !c.Bool("json") {
+		return false, nil
+	}
+	text, err := protojson.MarshalOptions{Multiline: true, EmitDefaultValues: true}.Marshal(m)
+	if err == nil {
+		_, err = fmt.Fprintln(c.Root().Writer, string(text))
+	}
+	return true, err
+}
+
+// table writes rows in columns, the first row as the heads.
+func table(w io.Writer, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			if i > 0 {
+				fmt.Fprint(t, "\t")
+			}
+			fmt.Fprint(t, cell)
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+func moment(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return "-"
+	}
+	return t.AsTime().UTC().Format(time.RFC3339)
+}
+
+func sum(m *originalsv1.Money) string { return fmt.Sprintf("%d %s", m.GetAmount(), m.GetCurrency()) }
+
+func showPlayer(ctx context.Context, c *cli.Command, api *client, id string) error {
+	var p originalsv1.SupportPlayer
+	if err := api.get(ctx, "/v1/support/players/"+url.PathEscape(id), &p); err != nil {
+		return err
+	}
+	if done, err := answerJSON(c, &p); done {
+		return err
+	}
+	out := c.Root().Writer
+	fmt.Fprintf(out, "Player %s\n\n", p.GetPlayerId())
+	rows := [][]string{{"BALANCE", "CURRENCY"}}
+	for _, b := range p.GetBalances() {
+		rows = append(rows, []string{strconv.FormatInt(b.GetAmount(), 10), b.GetCurrency()})
+	}
+	if err := table(out, rows); err != nil {
+		return err
+	}
+	rows = [][]string{{"\nSEED PAIR", "STATE", "NONCE", "CREATED", "REVEALED", "WHY"}}
+	for _, s := range p.GetSeedPairs() {
+		rows = append(rows, []string{s.GetSeedPairId(), s.GetState().String(), strconv.FormatUint(uint64(s.GetNonce()), 10),
+			moment(s.GetCreateTime()), moment(s.GetRevealTime()), s.GetRevealReason()})
+	}
+	if err := table(out, rows); err != nil {
+		return err
+	}
+	return table(out, append(roundRows("\nOPEN ROUND", p.GetOpenRounds()), roundRows("RECENT ROUND", p.GetRecentRounds())...))
+}
+
+func roundRows(head string, rounds []*originalsv1.Round) [][]string {
+	rows := [][]string{{head, "GAME", "STATE", "STAKE", "PAYOUT", "CREATED"}}
+	for _, r := range rounds {
+		rows = append(rows, []string{r.GetRoundId(), r.GetGame().String(), r.GetState().String(),
+			sum(r.GetStake()), sum(r.GetPayout()), moment(r.GetCreateTime())})
+	}
+	return rows
+}
+
+func showTimeline(ctx context.Context, c *cli.Command, api *client, id string) error {
+	var t originalsv1.RoundTimeline
+	if err := api.get(ctx, "/v1/support/rounds/"+url.PathEscape(id), &t); err != nil {
+		return err
+	}
+	if done, err := answerJSON(c, &t); done {
+		return err
+	}
+	out := c.Root().Writer
+	fmt.Fprintf(out, "Round %s of player %s: %s, %s\n\n", t.GetRound().GetRoundId(), t.GetPlayerId(), t.GetRound().GetGame(), t.GetRound().GetState())
+	rows := [][]string{{"TIME", "EVENT", "DETAIL"}}
+	for _, e := range t.GetEvents() {
+		rows = append(rows, []string{moment(e.GetTime()), e.GetEvent(), e.GetDetail()})
+	}
+	return table(out, rows)
+}
+
+func reveal(ctx context.Context, c *cli.Command, api *client, id string) error {
+	var p originalsv1.SeedPair
+	req := &originalsv1.RevealSeedPairRequest{Reason: c.String("reason"), Ticket: c.String("ticket")}
+	if err := api.post(ctx, "/v1/support/seed-pairs/"+url.PathEscape(id)+":reveal", req, &p); err != nil {
+		return err
+	}
+	if done, err := answerJSON(c, &p); done {
+		return err
+	}
+	return table(c.Root().Writer, [][]string{
+		{"seed pair", p.GetSeedPairId()}, {"state", p.GetState().String()}, {"commitment", p.GetCommitment()},
+		{"server seed", p.GetServerSeed()}, {"client seed", p.GetClientSeed()}, {"bets", strconv.FormatUint(uint64(p.GetNonce()), 10)},
+		{"why", p.GetRevealReason()},
+	})
+}
+
+func showAuditLog(ctx context.Context, c *cli.Command, api *client, _ string) error {
+	limit := c.Int("limit")
+	if limit < 1 {
+		return fmt.Errorf("--limit must be at least 1")
+	}
+	var all originalsv1.ListAuditLogResponse
+	for {
+		var page originalsv1.ListAuditLogResponse
+		query := url.Values{"pageSize": {strconv.Itoa(min(limit-len(all.Entries), 200))}}
+		if player := c.String("player"); player != "" {
+			query.Set("playerId", player)
+		}
+		if all.NextPageToken != "" {
+			query.Set("pageToken", all.NextPageToken)
+		}
+		if err := api.get(ctx, "/v1/support/audit-log?"+query.Encode(), &page); err != nil {
+			return err
+		}
+		all.Entries, all.NextPageToken = append(all.Entries, page.Entries...), page.NextPageToken
+		if all.NextPageToken == "" || len(all.Entries) >= limit {
+			break
+		}
+	}
+	if done, err := answerJSON(c, &all); done {
+		return err
+	}
+	rows := [][]string{{"NUMBER", "TIME", "STAFF", "ACTION", "PLAYER", "SEED PAIR", "ROUND", "TICKET", "REASON"}}
+	for _, e := range all.GetEntries() {
+		rows = append(rows, []string{strconv.FormatInt(e.GetSequence(), 10), moment(e.GetTime()), e.GetStaff(), e.GetAction(),
+			dash(e.GetPlayerId()), dash(e.GetSeedPairId()), dash(e.GetRoundId()), dash(e.GetTicket()), dash(e.GetReason())})
+	}
+	return table(c.Root().Writer, rows)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

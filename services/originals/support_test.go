@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/testenv"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+)
+
+// TestSupportOnTheCommandLine: the role support has a process of its own, with
+// the store and without a seal key.
+func TestSupportOnTheCommandLine(t *testing.T) {
+	s := newSite(t, testenv.Redis(t).URL())
+	tls := t.TempDir()
+	vault, office := testenv.FreeAddr(t), testenv.FreeAddr(t)
+	rest := strings.Replace(storeRoles(), ",support", "", 1)
+	s.serveRole(tls, role{names: rest, addr: vault})
+	s.serveRole(tls, role{names: "support", addr: office, peers: at(vault, "seedpair")})
+	s.serveRole(tls, role{names: "gateway,dice,limbo,roulette,mines", peers: and(at(vault, rest), at(office, "support"))})
+
+	alice := s.session("alice")
+	alice.rotate(t.Context())
+	pair := alice.current()
+	round := alice.place(t.Context(), wager{path: "/v1/dice/bets", request: &originalsv1.DiceServicePlaceBetRequest{
+		BetId: "x", SeedPairId: pair, Stake: fun(100), Target: 5000, Direction: originalsv1.Dice_OVER,
+	}})
+	staff := []string{"--url", s.gateways[0], "--token", s.tokenOf("carol", auth.Support)}
+	run := func(out string, args ...string) string {
+		t.Helper()
+		return wantRun(t, 0, out, "", nil, append(append([]string{"support", args[0]}, staff...), args[1:]...)...)
+	}
+	if out := run(pair, "player", "alice"); !strings.Contains(out, round.GetRoundId()) || !strings.Contains(out, "ACTIVE") {
+		t.Errorf("player alice:\n%s", out)
+	}
+	run("STAKE_LOCKED", "round", round.GetRoundId())
+	run("server seed", "reveal", "--reason", "player asked", "--ticket", "T-7", pair)
+	run("REVEAL_DONE", "audit-log")
+
+	var log struct {
+		Entries []struct{ Sequence, Action, Staff, PlayerID string }
+	}
+	if err := json.Unmarshal([]byte(run("REVEAL_BEGUN", "audit-log", "--json", "--player", "alice", "--limit", "3")), &log); err != nil || len(log.Entries) != 3 {
+		t.Fatalf("%v, %v", log, err)
+	}
+	for i, want := range []string{"VIEW_AUDIT_LOG", "REVEAL_DONE", "REVEAL_BEGUN"} {
+		if e := log.Entries[i]; e.Action != want || e.Staff != "carol" || e.PlayerID != "alice" {
+			t.Errorf("entry %d is %+v, want %s", i, e, want)
+		}
+	}
+	wantRun(t, 1, "", "ROLE_REQUIRED", nil, "support", "player", "--url", s.gateways[0], "--token", s.token("alice"), "alice")
+	wantRun(t, 1, "", "PLAYER_NOT_FOUND", nil, append(append([]string{"support", "player"}, staff...), "nobody")...)
+	wantRun(t, 1, "", "takes 1 arguments", nil, append([]string{"support", "player"}, staff...)...)
+}
+
+// TestSupportHasNoSealKey: the role has the store and must not be given the key.
+func TestSupportHasNoSealKey(t *testing.T) {
+	s := newSite(t, testenv.Redis(t).URL())
+	wantRun(t, 1, "", "--seal-key-file belongs to", nil, append([]string{"serve", "--role", "support", "--dev-key", s.devKey}, s.storeFlags()...)...)
+	wantRun(t, 1, "", "--redis is needed", nil, "serve", "--role", "support", "--dev-key", s.devKey)
+}
