@@ -43,8 +43,31 @@ func isVisible(text string, most int, first byte) bool {
 	return len(text) <= most
 }
 
-// ackArgs are what acknowledge.lua takes of one item.
-func ackArgs(a ledger.Ack) []any {
+// ackBatch is the acknowledgements of one partition, by blocks of pairs.
+type ackBatch struct {
+	at     map[ackBlock]int // place of a block
+	blocks []ackBlock
+	items  [][]int // of each block: place of the acknowledgement in the request
+	fields [][]any // and what acknowledge.lua takes of it
+}
+
+type ackBlock struct {
+	pair  ledger.PairID
+	block uint32
+}
+
+func (b *ackBatch) add(i int, a ledger.Ack) {
+	key := ackBlock{a.Round.Pair, a.Round.Nonce / bucketSize}
+	at, ok := b.at[key]
+	if !ok {
+		if b.at == nil {
+			b.at = make(map[ackBlock]int)
+		}
+		at = len(b.blocks)
+		b.at[key] = at
+		b.blocks, b.items, b.fields = append(b.blocks, key), append(b.items, nil), append(b.fields, nil)
+	}
+	b.items[at] = append(b.items[at], i)
 	form, transaction := packAck(a.WalletTransaction)
 	token, why := "", ""
 	if a.Token != 0 {
@@ -53,7 +76,18 @@ func ackArgs(a ledger.Ack) []any {
 	if a.Rejected {
 		why = "!" + a.Reason
 	}
-	return []any{short(a.Round.Pair), nonceText(a.Round.Nonce), token, form, transaction, why}
+	b.fields[at] = append(b.fields[at], fieldNames[a.Round.Nonce%bucketSize], token, form, transaction, why)
+}
+
+// args returns what acknowledge.lua takes, and the order of its answers.
+func (b *ackBatch) args(operator string) (args []any, order []int) {
+	args = append(args, operator)
+	for k, block := range b.blocks {
+		args = append(args, short(block.pair), nonceText(block.block), len(b.items[k]))
+		args = append(args, b.fields[k]...)
+		order = append(order, b.items[k]...)
+	}
+	return args, order
 }
 
 // packAck returns the form and the bytes of a wallet transaction; the same ones
@@ -71,11 +105,13 @@ func packAck(text string) (form int, packed []byte) {
 	return formText, []byte(text)
 }
 
-// parseAck reads what feed.lua calls ack_of; empty where nothing is acknowledged.
-func parseAck(p []byte) (string, error) {
-	if len(p) == 0 || p[0]>>4 != 1 {
+// parseAck reads the wallet transaction of an entry of a:, which feed.lua
+// describes; empty where nothing is acknowledged.
+func parseAck(entry []byte) (string, error) {
+	if len(entry) < 6 || entry[0]>>4 != 1 {
 		return "", nil
 	}
+	p := append([]byte{entry[0]}, entry[6:]...)
 	switch form := int(p[0] & 15); form {
 	case formUUID:
 		if len(p) != 17 {

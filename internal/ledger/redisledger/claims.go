@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -123,10 +122,10 @@ func (s *Store) collect(ctx context.Context, c ledger.Claim, partitions []int, e
 		if err != nil {
 			return nil, nil, err
 		}
-		if r.word() != "OK" {
+		if r.word() != "OK" && r.word() != "KEPT" {
 			return nil, nil, r.unexpected(claimScript)
 		}
-		got, err := parseClaimed(p, r)
+		got, err := s.claimed(ctx, c.Operator, p, r)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -137,25 +136,40 @@ func (s *Store) collect(ctx context.Context, c ledger.Claim, partitions []int, e
 	return rounds, touched, nil
 }
 
-// parseClaimed reads what a partition gave to a claim, in the order of sequences.
-func parseClaimed(partition int, r reply) ([]ledger.SettledRound, error) {
-	rounds, err := parseItems(partition, r.text(1), r.list(2))
-	if err != nil || len(rounds) == 0 {
+// claimed reads what a partition gave to a claim, in the order of sequences.
+func (s *Store) claimed(ctx context.Context, operator string, partition int, r reply) ([]ledger.SettledRound, error) {
+	items, err := parsePlaced(r.text(1))
+	if err != nil || len(items) == 0 {
 		return nil, err
 	}
-	token, err := strconv.ParseUint(r.text(3), 10, 64)
+	token, err := strconv.ParseUint(r.text(2), 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("redisledger: claim: token: %w", err)
 	}
-	ending, err := parseTime(r.text(4))
+	ending, err := parseTime(r.text(3))
 	if err != nil {
 		return nil, fmt.Errorf("redisledger: claim: end: %w", err)
 	}
+	rounds, err := s.fetch(ctx, operator, partition, items, r.word() == "KEPT")
 	for i := range rounds {
 		rounds[i].Token, rounds[i].LeaseExpire = token, ending
 	}
-	slices.SortFunc(rounds, func(a, b ledger.SettledRound) int { return cmp.Compare(a.Sequence, b.Sequence) })
-	return rounds, nil
+	return rounds, err
+}
+
+// parsePlaced reads settlements as claim.lua returns them, and sorts them.
+func parsePlaced(text string) ([]placed, error) {
+	const size = 20
+	if len(text)%size != 0 {
+		return nil, errSettlement
+	}
+	items := make([]placed, len(text)/size)
+	for i := range items {
+		p := []byte(text[i*size : (i+1)*size])
+		items[i] = placed{sequence: number(p[:5]), attempt: p[5], slot: [14]byte(p[6:])}
+	}
+	slices.SortFunc(items, func(a, b placed) int { return cmp.Compare(a.sequence, b.sequence) })
+	return items, nil
 }
 
 func parsePartitions(text string) ([]int, error) {
@@ -242,55 +256,56 @@ func (s *Store) changeClaim(ctx context.Context, operator, claimID string, lease
 // dead letter too, since it reports a booked fact.
 func (s *Store) Acknowledge(ctx context.Context, operator string, acks []ledger.Ack) ([]ledger.AckResult, error) {
 	results := make([]ledger.AckResult, len(acks))
-	var of [ledger.Partitions][]int
+	var of [ledger.Partitions]ackBatch
 	for i, a := range acks {
 		if err := checkAck(a); err != nil {
 			return nil, err
 		}
 		results[i].Status = ledger.AckNotFound
 		if _, err := ledger.ParsePairID(string(a.Round.Pair)); err == nil {
-			p := a.Round.Pair.Partition()
-			of[p] = append(of[p], i)
+			of[a.Round.Pair.Partition()].add(i, a)
 		}
 	}
-	var mu sync.Mutex
 	err := everyPartition(func(p int) error {
-		if len(of[p]) == 0 {
+		if len(of[p].blocks) == 0 {
 			return nil
 		}
-		args := []any{operator}
-		for _, i := range of[p] {
-			args = append(args, ackArgs(acks[i])...)
-		}
-		r, err := s.sorted(ctx, operator, p, func() (reply, error) {
-			return s.run(ctx, acknowledgeScript, []string{outboxKey(operator, p)}, args...)
-		})
-		if err != nil {
-			return err
-		}
-		if r.word() != "OK" || len(r) != 1+2*len(of[p]) {
-			return r.unexpected(acknowledgeScript)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		for k, i := range of[p] {
-			status, err := strconv.Atoi(r.text(1 + 2*k))
-			if err != nil || status < int(ledger.Acknowledged) || status > int(ledger.AckNotFound) {
-				return r.unexpected(acknowledgeScript)
-			}
-			results[i].Status = ledger.AckStatus(status)
-			if results[i].Status == ledger.Conflict {
-				if results[i].WalletTransaction, err = parseAck([]byte(r.text(2 + 2*k))); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return s.acknowledge(ctx, operator, p, &of[p], results)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return results, nil
+}
+
+// acknowledge fills in the results of one partition.
+func (s *Store) acknowledge(ctx context.Context, operator string, partition int, batch *ackBatch, results []ledger.AckResult) error {
+	args, order := batch.args(operator)
+	r, err := s.sorted(ctx, operator, partition, func() (reply, error) {
+		return s.run(ctx, acknowledgeScript, []string{outboxKey(operator, partition)}, args...)
+	})
+	if err != nil {
+		return err
+	}
+	statuses, conflicts := r.text(1), r.list(2)
+	if r.word() != "OK" || len(statuses) != len(order) || len(conflicts) != strings.Count(statuses, "4") {
+		return r.unexpected(acknowledgeScript)
+	}
+	for k, i := range order {
+		status := ledger.AckStatus(statuses[k] - '0')
+		if status < ledger.Acknowledged || status > ledger.AckNotFound {
+			return r.unexpected(acknowledgeScript)
+		}
+		results[i].Status = status
+		if status != ledger.Conflict {
+			continue
+		}
+		if results[i].WalletTransaction, err = parseAck([]byte(conflicts.text(0))); err != nil {
+			return err
+		}
+		conflicts = conflicts[1:]
+	}
+	return nil
 }
 
 // Rejected implements ledger.Feed.
@@ -302,11 +317,15 @@ func (s *Store) Rejected(ctx context.Context, operator string, partition int, af
 	if err != nil {
 		return nil, err
 	}
-	rounds, err := parseItems(partition, r.text(1), r.list(2))
+	items, err := parsePlaced(r.text(1))
 	if err != nil {
 		return nil, err
 	}
-	reasons := r.list(3)
+	rounds, err := s.fetch(ctx, operator, partition, items, false)
+	if err != nil {
+		return nil, err
+	}
+	reasons := r.list(2)
 	if len(reasons) != len(rounds) {
 		return nil, r.unexpected(rejectedScript)
 	}

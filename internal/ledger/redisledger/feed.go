@@ -2,6 +2,7 @@ package redisledger
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 
 var errSettlement = errors.New("redisledger: not a settlement")
 
-// Settlements implements ledger.Feed: one script, that only reads. What became
+// Settlements implements ledger.Feed: two scripts, that only read. What became
 // of a settlement with a wallet is not in the list; Settlement tells.
 func (s *Store) Settlements(ctx context.Context, operator string, partition int, after uint64, count int) ([]ledger.SettledRound, uint64, error) {
 	if partition < 0 || partition >= ledger.Partitions || count <= 0 || after > uint64(money.MaxUnits) {
@@ -30,19 +31,23 @@ func (s *Store) Settlements(ctx context.Context, operator string, partition int,
 	if err != nil || r.word() != "OK" {
 		return nil, 0, r.unexpected(settlementsScript)
 	}
-	rounds, err := parseItems(partition, r.text(2), r.list(3))
+	slots := []byte(r.text(2))
+	items := make([]placed, len(slots)/slotSize)
+	for i := range items {
+		items[i] = placed{sequence: after + uint64(i) + 1, slot: [14]byte(slots[i*slotSize:])}
+	}
+	rounds, err := s.fetch(ctx, operator, partition, items, false)
 	return rounds, last, err
 }
 
 // Settlement implements ledger.Feed.
 func (s *Store) Settlement(ctx context.Context, operator string, id ledger.RoundID) (ledger.SettledRound, error) {
-	slot, err := packSlot(id)
-	if err != nil {
+	if _, err := ledger.ParsePairID(string(id.Pair)); err != nil {
 		return ledger.SettledRound{}, ledger.ErrNotFound
 	}
 	partition := id.Pair.Partition()
 	r, err := s.sorted(ctx, operator, partition, func() (reply, error) {
-		return s.run(ctx, settlementScript, []string{outboxKey(operator, partition)}, operator, short(id.Pair), nonceText(id.Nonce), slot)
+		return s.run(ctx, settlementScript, []string{outboxKey(operator, partition)}, operator, short(id.Pair), nonceText(id.Nonce))
 	})
 	if err != nil {
 		return ledger.SettledRound{}, err
@@ -51,11 +56,7 @@ func (s *Store) Settlement(ctx context.Context, operator string, id ledger.Round
 	case "NOTFOUND":
 		return ledger.SettledRound{}, ledger.ErrNotFound
 	case "OK":
-		rounds, err := parseItems(partition, r.text(1), r.list(2))
-		if err != nil || len(rounds) != 1 {
-			return ledger.SettledRound{}, errors.Join(errSettlement, err)
-		}
-		return rounds[0], nil
+		return parseSettlement(id, r)
 	}
 	return ledger.SettledRound{}, r.unexpected(settlementScript)
 }
@@ -105,51 +106,132 @@ func (s *Store) sorted(ctx context.Context, operator string, partition int, do f
 	}
 }
 
-// parseItems reads the settlements of an answer; scripts/feed.lua says how they
-// are packed.
-func parseItems(partition int, text string, players reply) ([]ledger.SettledRound, error) {
-	var rounds []ledger.SettledRound
-	pairs := make(map[string]ledger.PairID)
-	owners := make([]ledger.Player, len(players))
-	for i := range players {
-		var err error
-		if owners[i], err = ledger.ParsePlayer(players.text(i)); err != nil {
-			return nil, err
-		}
+// parseSettlement reads a settlement with its entry of a:, head, 5 bytes sequence
+// and wallet transaction.
+func parseSettlement(id ledger.RoundID, r reply) (s ledger.SettledRound, err error) {
+	entry := []byte(r.text(3))
+	if len(entry) < 6 {
+		return s, errSettlement
 	}
-	for p := []byte(text); len(p) > 0; {
-		if len(p) < 21 || len(p) < 22+int(p[20]) {
-			return nil, errSettlement
+	s.Round, s.Sequence = id, number(entry[1:6])
+	if s.Player, err = ledger.ParsePlayer(r.text(1)); err != nil {
+		return s, err
+	}
+	if err := parseSettled(&s, []byte(r.text(2))); err != nil {
+		return s, fmt.Errorf("%w: %s: %w", errSettlement, id, err)
+	}
+	s.WalletTransaction, err = parseAck(entry)
+	return s, err
+}
+
+// placed is a settlement by its place in the outbox.
+type placed struct {
+	sequence uint64
+	slot     [14]byte // 10 bytes of the pair, 4 of the nonce
+	attempt  uint8
+}
+
+// fetch reads the rounds of settlements, the blocks of each pair together, and
+// their wallet transactions if they are asked for.
+func (s *Store) fetch(ctx context.Context, operator string, partition int, items []placed, acks bool) ([]ledger.SettledRound, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	f := newFetch(partition, items, acks)
+	r, err := s.run(ctx, fetchScript, f.keys, f.args...)
+	if err != nil {
+		return nil, err
+	}
+	if r.word() != "OK" || len(r) != 1+len(f.keys) {
+		return nil, r.unexpected(fetchScript)
+	}
+	rounds := make([]ledger.SettledRound, len(items))
+	for _, b := range f.blocks {
+		owner, err := ledger.ParsePlayer(r.list(1 + b.owner).text(0))
+		if err != nil || owner.Operator != operator {
+			return nil, fmt.Errorf("%w: %s is of %q", errSettlement, b.pair, owner)
 		}
-		r := ledger.SettledRound{Sequence: number(p[:5]), Attempt: uint32(p[19])}
-		id, ok := pairs[string(p[5:15])]
-		if !ok {
-			id = ledger.PairIDFromBytes(partition, [10]byte(p[5:15]))
-			pairs[string(p[5:15])] = id
+		for k, i := range b.items {
+			item := &rounds[i]
+			item.Round = ledger.RoundID{Pair: b.pair, Nonce: binary.BigEndian.Uint32(items[i].slot[10:])}
+			item.Sequence, item.Attempt, item.Player = items[i].sequence, uint32(items[i].attempt), owner
+			if err := parseSettled(item, []byte(r.list(1+b.at).text(k))); err != nil {
+				return nil, fmt.Errorf("%w: %s: %w", errSettlement, item.Round, err)
+			}
+			if !acks {
+				continue
+			}
+			if item.WalletTransaction, err = parseAck([]byte(r.list(2 + b.at).text(k))); err != nil {
+				return nil, fmt.Errorf("%w: %s: %w", errSettlement, item.Round, err)
+			}
 		}
-		r.Round = ledger.RoundID{Pair: id, Nonce: uint32(number(p[15:19]))}
-		ack, rest := p[21:21+p[20]], p[21+p[20]:]
-		size := int(rest[0])
-		if len(rest) < 1+size+2 {
-			return nil, errSettlement
-		}
-		owner := int(rest[1+size])<<8 | int(rest[2+size])
-		if owner >= len(owners) {
-			return nil, errSettlement
-		}
-		r.Player = owners[owner]
-		if err := parseSettled(&r, rest[1:1+size]); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", errSettlement, r.Round, err)
-		}
-		var err error
-		if r.WalletTransaction, err = parseAck(ack); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", errSettlement, r.Round, err)
-		}
-		rounds = append(rounds, r)
-		p = rest[1+size+2:]
 	}
 	return rounds, nil
 }
+
+// fetching is what one fetch asks for.
+type fetching struct {
+	keys   []string
+	args   []any
+	blocks []*fetchBlock
+}
+
+// fetchBlock is the settlements of one block of a pair: which of the items they
+// are, and which of the keys have the pair and the rounds.
+type fetchBlock struct {
+	pair      ledger.PairID
+	block     uint32
+	items     []int
+	fields    []any
+	owner, at int
+}
+
+func newFetch(partition int, items []placed, acks bool) fetching {
+	var f fetching
+	type place struct {
+		pair  [10]byte
+		block uint32
+	}
+	blocks, owners := make(map[place]*fetchBlock), make(map[[10]byte]*fetchBlock)
+	for i := range items {
+		raw, nonce := [10]byte(items[i].slot[:10]), binary.BigEndian.Uint32(items[i].slot[10:])
+		b := blocks[place{raw, nonce / bucketSize}]
+		if b == nil {
+			b = &fetchBlock{block: nonce / bucketSize}
+			blocks[place{raw, b.block}] = b
+			f.blocks = append(f.blocks, b)
+			if first := owners[raw]; first != nil {
+				b.pair, b.owner = first.pair, first.owner
+			} else {
+				b.pair, b.owner = ledger.PairIDFromBytes(partition, raw), len(f.keys)
+				owners[raw] = b
+				f.add(pairKey(b.pair), "u")
+			}
+		}
+		b.items, b.fields = append(b.items, i), append(b.fields, fieldNames[nonce%bucketSize])
+	}
+	for _, b := range f.blocks {
+		b.at = len(f.keys)
+		f.add(bucketKey("r", b.pair, b.block), b.fields...)
+		if acks {
+			f.add(bucketKey("a", b.pair, b.block), b.fields...)
+		}
+	}
+	return f
+}
+
+func (f *fetching) add(key string, fields ...any) {
+	f.keys = append(f.keys, key)
+	f.args = append(append(f.args, len(fields)), fields...)
+}
+
+// fieldNames are the fields of a block, made once.
+var fieldNames = func() (names [bucketSize]any) {
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}()
 
 // parseSettled reads what a wallet is told of a round's record, of any game.
 func parseSettled(r *ledger.SettledRound, p []byte) error {

@@ -12,6 +12,8 @@ var (
 
 	//go:embed scripts/settlements.lua
 	settlementsText string
+	//go:embed scripts/fetch.lua
+	fetchText string
 	//go:embed scripts/settlement.lua
 	settlementText string
 	//go:embed scripts/head.lua
@@ -38,6 +40,7 @@ var (
 	requeueText string
 
 	settlementsScript = redisscript.New("settlements", prelude, roundPart, feedPart, settlementsText)
+	fetchScript       = redisscript.New("fetch", prelude, fetchText)
 	settlementScript  = redisscript.New("settlement", prelude, roundPart, feedPart, settlementText)
 	headScript        = redisscript.New("head", prelude, headText)
 	sortScript        = redisscript.New("sort", prelude, roundPart, feedPart, sortText)

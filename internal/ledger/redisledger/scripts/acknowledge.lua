@@ -1,23 +1,14 @@
--- KEYS outbox; ARGV operator, then for each item: the pair's id, nonce, token or
--- '', form of the wallet transaction, the transaction, reason with a '!' before it
--- of a rejected one, else ''.
--- -> {'OK', for each item: status, and what ack_of says of the one that stands}
+-- KEYS outbox; ARGV operator, then for each block of 128 nonces of a pair: the
+-- pair's id, block, items; and for each item: nonce in the block, token or '', form
+-- of the wallet transaction, the transaction, '!' and the reason of a rejected one,
+-- else ''.
+-- -> {'OK', a status for each item, entries of a: that stand, one for each CONFLICT}
 --    | LATER when one is not sorted yet: nothing was changed
 local operator = ARGV[1]
 local ready, dead = tag .. ':y:' .. operator, tag .. ':d:' .. operator
 local DONE, ALREADY, STALE, CONFLICT, NOTFOUND = '1', '2', '3', '4', '5'
 local ms = now()
-local answers, players, entries, list_removals, buried, unburied = {'OK'}, {}, {}, {}, {}, {}
-local owners = {}
-
-local function owner(id)
-  local name = owners[id]
-  if name == nil then
-    name = call('HGET', pair_key(id), 'u')
-    owners[id] = name
-  end
-  return name
-end
+local statuses, conflicts, players, changed, list_removals, buried, unburied = {}, {}, {}, {}, {}, {}, {}
 
 local function player_of(name)
   local p = players[name]
@@ -28,79 +19,106 @@ local function player_of(name)
   return p
 end
 
--- remove takes a sequence from what is pending of a player.
-local function remove(name, p, sequence)
-  local text, from = number5(sequence), 1
-  while true do
-    local at = p.h:find(text, from, true)
-    if not at then break end
-    if at % 6 == 1 then
-      p.h = p.h:sub(1, at - 1) .. p.h:sub(at + 6)
-      if at == 1 then p.f = 0 end
-      if at <= p.n * 6 then
-        p.n = p.n - 1
-        if p.n == 0 then p.T, p.over = nil, true end
+-- remove takes a sequence, as 5 bytes, from what is pending of a player.
+local function remove(name, p, text)
+  local h, at = p.h, 1
+  if h:sub(1, 5) == text then
+    p.h, p.f = h:sub(7), 0
+  else
+    repeat
+      at = h:find(text, at, true)
+      if not at then
+        list_removals[#list_removals + 1] = {tag .. ':l:' .. name, int(read5(text, 1))}
+        return
       end
-      return
-    end
-    from = at + 1
+      at = at + 1
+    until at % 6 == 2
+    at = at - 1
+    p.h = h:sub(1, at - 1) .. h:sub(at + 6)
   end
-  list_removals[#list_removals + 1] = {tag .. ':l:' .. name, int(sequence)}
+  if at <= p.n * 6 then
+    p.n = p.n - 1
+    if p.n == 0 then p.T, p.over = nil, true end
+  end
 end
 
--- decide returns the status of one item, and the entry that stands.
-local function decide(id, nonce, token, form, transaction, why)
-  local name = owner(id)
-  if not is_of(name, operator) then return NOTFOUND end
-  local key, field = bucket('a', id, nonce), int(nonce % 128)
-  local block = entries[key]
-  if not block then block = {}; entries[key] = block end
-  local entry = block[field] or call('HGET', key, field)
-  if not entry then
-    local record = call('HGET', bucket('r', id, nonce), field)
-    if not record or state(record) == OPEN then return NOTFOUND end
-    local at, last = units(call('HGET', tag .. ':q:' .. operator, 'c') or '0'), units(call('GET', KEYS[1]) or '0')
-    return at < last and 'LATER' or NOTFOUND
-  end
+-- decide returns the status of one item of a player, and the entry that it makes.
+local function decide(name, entry, token, form, transaction, why)
   local stands = math.floor(entry:byte(1) / 16)
-  local reported = string.char(ACKNOWLEDGED * 16 + form) .. entry:sub(2, 6) .. transaction
-  if stands == ACKNOWLEDGED then return why == '' and entry == reported and ALREADY or CONFLICT, entry end
+  if stands == ACKNOWLEDGED then
+    local same = why == '' and entry:byte(1) % 16 == form and entry:sub(7) == transaction
+    return same and ALREADY or CONFLICT
+  end
   if stands == DEAD and why ~= '' then return ALREADY end
   local p = player_of(name)
   if token ~= '' and (stands == DEAD or token ~= p.T) then return STALE end
 
-  local sequence = read5(entry, 2)
+  local text = entry:sub(2, 6)
   if stands == DEAD then
-    unburied[#unburied + 1] = int(sequence)
+    unburied[text] = true
   else
-    remove(name, p, sequence)
+    remove(name, p, text)
   end
   if why ~= '' then
-    reported = string.char(DEAD * 16) .. entry:sub(2, 6)
-    buried[int(sequence)] = why:sub(2)
-  else
-    buried[int(sequence)] = nil
+    buried[text] = why:sub(2)
+    return DONE, string.char(DEAD * 16) .. text
   end
-  block[field] = reported
-  return DONE
+  buried[text] = nil
+  return DONE, string.char(ACKNOWLEDGED * 16 + form) .. text .. transaction
 end
 
-for i = 2, #ARGV, 6 do
-  local status, entry = decide(ARGV[i], tonumber(ARGV[i + 1]), ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4], ARGV[i + 5])
-  if status == 'LATER' then return {'LATER'} end
-  answers[#answers + 1] = status
-  answers[#answers + 1] = ack_of(entry)
+-- missing tells a settlement that is not sorted yet from one that is none.
+local function missing(id, block, field)
+  local record = call('HGET', tag .. ':r:' .. id .. ':' .. block, field)
+  if not record or state(record) == OPEN then return NOTFOUND end
+  local at, last = call('HGET', tag .. ':q:' .. operator, 'c') or '0', call('GET', KEYS[1]) or '0'
+  return tonumber(at) < tonumber(last) and 'LATER' or NOTFOUND
 end
 
-for key, block in pairs(entries) do
-  local fields = show(block)
-  if #fields > 0 then
-    call('HSET', key, unpack(fields))
-    call('PEXPIRE', key, int(KEPT_MS))
+local i = 2
+while i <= #ARGV do
+  local id, block, count = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
+  i = i + 3
+  local name, key, fields, entries = call('HGET', pair_key(id), 'u'), tag .. ':a:' .. id .. ':' .. block, {}, {}
+  local own = is_of(name, operator)
+  for k = 1, count do fields[k] = ARGV[i + k * 5 - 5] end
+  if own then
+    for k, entry in ipairs(call('HMGET', key, unpack(fields))) do entries[fields[k]] = entry end
   end
+  local writes = {}
+  for k = 1, count do
+    local at, field = i + k * 5 - 5, fields[k]
+    local status, made = NOTFOUND, nil
+    if entries[field] then
+      status, made = decide(name, entries[field], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3], ARGV[at + 4])
+    elseif own then
+      status = missing(id, block, field)
+    end
+    if status == 'LATER' then return {'LATER'} end
+    statuses[#statuses + 1] = status
+    if status == CONFLICT then conflicts[#conflicts + 1] = entries[field] end
+    if made then
+      entries[field] = made
+      writes[#writes + 1] = field
+      writes[#writes + 1] = made
+    end
+  end
+  if #writes > 0 then changed[key] = writes end
+  i = i + count * 5
 end
-for _, sequence in ipairs(unburied) do call('ZREMRANGEBYSCORE', dead, sequence, sequence) end
-for sequence, why in pairs(buried) do call('ZADD', dead, sequence, sequence .. ':' .. why) end
+
+for key, writes in pairs(changed) do
+  call('HSET', key, unpack(writes))
+  call('PEXPIRE', key, int(KEPT_MS))
+end
+for text in pairs(unburied) do
+  local sequence = int(read5(text, 1))
+  call('ZREMRANGEBYSCORE', dead, sequence, sequence)
+end
+for text, why in pairs(buried) do
+  local sequence = int(read5(text, 1))
+  call('ZADD', dead, sequence, sequence .. ':' .. why)
+end
 for _, r in ipairs(list_removals) do call('LREM', r[1], 1, r[2]) end
 for name, p in pairs(players) do
   local key, player = tag .. ':k:' .. name, name:sub(#operator + 2)
@@ -117,4 +135,4 @@ for name, p in pairs(players) do
     if p.over then call('ZADD', ready, int(ms), player) end
   end
 end
-return answers
+return {'OK', table.concat(statuses), conflicts}

@@ -1,52 +1,49 @@
 -- KEYS outbox; ARGV operator, claim, most settlements, end of the lease, time
 -- after which this call is too late, both in ms, claims in vain, first delay in
 -- ms, settlements to sort.
--- -> {'OK', settlements, players, token, end}, those of an earlier call if it was made before
+-- -> {'OK', settlements, token, end}, or {'KEPT', ...} of those of an earlier call.
+--    Of a settlement: 5 bytes sequence, 1 how often it was claimed, 14 slot
 local operator, claim, room, ending, latest, attempts, backoff, sort =
   ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
 local claim_key, ready, dead = tag .. ':j:' .. operator .. ':' .. claim, tag .. ':y:' .. operator, tag .. ':d:' .. operator
 local outbox = KEYS[1]
 local ms = now()
 
-local function slot_of(sequence) return read_slots(outbox, sequence - 1, sequence) end
+local items = {}
 
-local function entry_key(slot)
+-- give adds a run to the answer.
+local function give(run)
+  for at = 1, #run, 6 do
+    items[#items + 1] = run:sub(at, at + 5) .. slot_at(outbox, read5(run, at))
+  end
+end
+
+local made = read(claim_key)
+if made then
+  if tonumber(made.e) <= ms then return {'OK', '', '0', '0'} end
+  for field, run in pairs(made) do
+    if field:sub(1, 1) == 'p' then give(run) end
+  end
+  return {'KEPT', table.concat(items), made.t, made.e}
+end
+if ms > latest or ms >= ending then return {'OK', '', '0', '0'} end
+
+local at, last = sort_slots(operator, sort)
+if not at then return broken(last) end
+
+local got, token, persisted = {}, nil, {}
+
+local function entry_key(sequence)
+  local slot = slot_at(outbox, sequence)
   local nonce = nonce_of(slot)
   local _, acks = keys_of(pair_of(slot:sub(1, 10)), nonce)
   return acks, int(nonce % 128)
 end
 
--- give adds a run to the answer.
-local function give(run)
-  for at = 1, #run, 6 do
-    local sequence = read5(run, at)
-    local slot = slot_of(sequence)
-    local key, field = entry_key(slot)
-    if not add_item(sequence, slot, run:byte(at + 5), ack_of(call('HGET', key, field))) then return false end
-  end
-  return true
-end
-
-local made = read(claim_key)
-if made then
-  if tonumber(made.e) <= ms then return {'OK', '', {}, '0', '0'} end
-  for field, run in pairs(made) do
-    if field:sub(1, 1) == 'p' and not give(run) then return broken('claimed settlement') end
-  end
-  return {'OK', packed(), names, made.t, made.e}
-end
-if ms > latest or ms >= ending then return {'OK', '', {}, '0', '0'} end
-
-local at, last = sort_slots(operator, sort)
-if not at then return broken(last) end
-
-local got, token = {}, nil
-local persisted = {}
-
 -- bury makes the oldest of a player's claimed settlements a dead letter.
 local function bury(held)
   local sequence = read5(held, 1)
-  local key, field = entry_key(slot_of(sequence))
+  local key, field = entry_key(sequence)
   local entry = call('HGET', key, field)
   call('ZADD', dead, int(sequence), int(sequence) .. ':attempts')
   if entry then call('HSET', key, field, string.char(DEAD * 16) .. entry:sub(2, 6)) end
@@ -74,10 +71,10 @@ local function lease(player)
   if #run == 0 then
     call('ZREM', ready, player)
     call('DEL', state)
-    return true
+    return
   end
   local text = table.concat(run)
-  if not give(text) then return false end
+  give(text)
   claims = claims + 1
   room = room - #run
   token = token or int(math.max(tonumber(call('HGET', tag .. ':q:' .. operator, 't') or '0') + 1, (ms - EPOCH) * 1000))
@@ -85,14 +82,14 @@ local function lease(player)
   call('ZADD', ready, int(ending + delay(claims, backoff)), player)
   got[#got + 1] = 'p' .. player
   got[#got + 1] = text
-  for i = 1, #text, 6 do
-    local key = entry_key(slot_of(read5(text, i)))
+  -- What is claimed again may be old: its entries must not go.
+  for i = 1, take * 6, 6 do
+    local key = entry_key(read5(text, i))
     if not persisted[key] then
       persisted[key] = true
       call('PERSIST', key)
     end
   end
-  return true
 end
 
 -- Each pass finds other players: those that were leased are due later.
@@ -101,11 +98,11 @@ while room > 0 do
   if #due == 0 then break end
   for _, player in ipairs(due) do
     if room == 0 then break end
-    if not lease(player) then return broken('claimed settlement') end
+    lease(player)
   end
 end
-if #got == 0 then return {'OK', '', {}, '0', '0'} end
+if #got == 0 then return {'OK', '', '0', '0'} end
 call('HSET', tag .. ':q:' .. operator, 't', token)
 call('HSET', claim_key, 't', token, 'e', int(ending), unpack(got))
 call('PEXPIREAT', claim_key, int(ending + 3600000))
-return {'OK', packed(), names, token, int(ending)}
+return {'OK', table.concat(items), token, int(ending)}

@@ -72,39 +72,18 @@ local function read_slots(outbox, after, stop)
   return table.concat(parts)
 end
 
--- An answer's settlements are packed one after the other:
---   5 bytes sequence, 14 slot, 1 attempt, 1 length of what follows: state and form,
---   wallet transaction; 1 length of the record, the record, 2 index of the player
--- and the players' names stand beside them.
-local items, names, name_index = {}, {}, {}
-
--- add_item adds a settlement to the answer; false when it has no record.
-local function add_item(sequence, slot, attempt, ack)
-  local p = pair_of(slot:sub(1, 10))
-  local nonce = nonce_of(slot)
-  local rounds = keys_of(p, nonce)
-  local record = call('HGET', rounds, int(nonce % 128))
-  if not record or not p.name then return false end
-  local index = name_index[p.name]
-  if not index then
-    index = #names
-    names[index + 1], name_index[p.name] = p.name, index
+-- slot_at returns the 14 bytes of a slot that say something.
+local blocks = {}
+local function slot_at(outbox, sequence)
+  local b = math.floor((sequence - 1) / 255)
+  local text = blocks[b]
+  if not text then
+    text = call('GET', outbox .. ':' .. int(b)) or ''
+    blocks[b] = text
   end
-  items[#items + 1] = number5(sequence) .. slot:sub(1, 14) .. string.char(attempt, #ack) .. ack
-    .. string.char(#record) .. record .. string.char((index - index % 256) / 256, index % 256)
-  return true
+  local at = (sequence - 1 - b * 255) * 16
+  return text:sub(at + 1, at + 14)
 end
-
--- packed returns the settlements of the answer. The embedded store cannot join
--- more than some hundreds at once.
-local function packed()
-  local parts = {}
-  for i = 1, #items, 100 do parts[#parts + 1] = table.concat(items, '', i, math.min(i + 99, #items)) end
-  return table.concat(parts)
-end
-
--- ack_of returns what an entry of a: says of an acknowledgement.
-local function ack_of(entry) return entry and entry:sub(1, 1) .. entry:sub(7) or '' end
 
 local function is_of(name, operator) return name and name:sub(1, #operator + 1) == operator .. ':' end
 

@@ -1,10 +1,10 @@
 -- KEYS dead letters; ARGV operator, sequence after which to begin, count.
--- -> {'OK', settlements, players, reasons}
-local outbox, reasons = tag .. ':o:' .. ARGV[1], {}
-for _, member in ipairs(call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[3])) do
+-- -> {'OK', settlements as claim.lua returns them, reasons}
+local outbox, items, reasons = tag .. ':o:' .. ARGV[1], {}, {}
+for i, member in ipairs(call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[2], '+inf', 'LIMIT', 0, ARGV[3])) do
   local sequence, why = member:match('^(%d+):(.*)$')
-  sequence = tonumber(sequence)
-  if not sequence or not add_item(sequence, read_slots(outbox, sequence - 1, sequence), 0, '') then return broken('dead letter') end
-  reasons[#reasons + 1] = why
+  if not sequence then return broken('dead letter') end
+  items[i] = number5(tonumber(sequence)) .. '\0' .. slot_at(outbox, tonumber(sequence))
+  reasons[i] = why
 end
-return {'OK', packed(), names, reasons}
+return {'OK', table.concat(items), reasons}
