@@ -11,8 +11,11 @@ import (
 // face is what the wallet shows to its own house, and to whoever checks it.
 func (w *wallet) face() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(rw http.ResponseWriter, _ *http.Request) { answer(rw, struct{}{}) })
+	healthy := func(rw http.ResponseWriter, _ *http.Request) { answer(rw, struct{}{}) }
+	mux.HandleFunc("GET /healthz", healthy)
+	mux.HandleFunc("GET /readyz", healthy)
 	mux.HandleFunc("GET /books", w.showBooks)
+	mux.HandleFunc("GET /digest", w.showDigest)
 	mux.HandleFunc("POST /deposit", func(rw http.ResponseWriter, req *http.Request) { w.begin(rw, req, Deposit) })
 	mux.HandleFunc("POST /withdraw", func(rw http.ResponseWriter, req *http.Request) { w.begin(rw, req, Withdrawal) })
 	mux.HandleFunc("POST /cancel", w.giveUp)

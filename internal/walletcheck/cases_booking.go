@@ -2,12 +2,15 @@ package walletcheck
 
 import (
 	"bytes"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/openoriginals/originals/internal/ledger"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -113,6 +116,15 @@ func bookingCases() []Case {
 			c.until("the settlement is acknowledged while the deposit is not answered", func() bool { return c.unfinished() == "" })
 			close(release)
 		}},
+		{"digest", "The Merkle root of the wallet's bookings is that of the settlements, if the wallet tells it.", func(c *scenario) {
+			c.funded()
+			for n := range 13 {
+				c.win("alice", 10, int64(n*7))
+			}
+			c.void("alice", 3)
+			c.converge()
+			c.checkDigest(partitionOf("alice"))
+		}},
 		{"same-order-twice", "The wallet's own house sends an order twice, and then another with the same id.", func(c *scenario) {
 			w := c.wallet()
 			o := c.deposit("alice", "USD", 300)
@@ -126,6 +138,41 @@ func bookingCases() []Case {
 			}
 		}},
 	}
+}
+
+// checkDigest compares roots. A wallet need not know about digests.
+func (c *scenario) checkDigest(partition uint32) {
+	var told struct {
+		Count      int    `json:"count"`
+		MerkleRoot string `json:"merkleRoot"`
+	}
+	err := c.wallets[0].get(c.ctx, fmt.Sprintf("/digest?partition=%d", partition), &told)
+	var refused *statusError
+	if errors.As(err, &refused) && refused.status == http.StatusNotFound {
+		c.note = "GET /digest is not offered"
+		return
+	}
+	var tree ledger.Merkle
+	count := 0
+	c.platform.with(func() {
+		for _, e := range c.platform.feed {
+			if e.GetPartition() == partition {
+				count++
+				tree.Add(leaf(e))
+			}
+		}
+	})
+	root := tree.Root()
+	if want := hex.EncodeToString(root[:]); err != nil || told.Count != count || told.MerkleRoot != want {
+		c.stop(fmt.Sprintf("%d settlements with the root %s", count, want), "%d with %s, %v", told.Count, told.MerkleRoot, err)
+	}
+}
+
+// leaf is the text of a settlement in a digest.
+func leaf(e *entry) string {
+	return fmt.Sprintf("%s %d %s %s %s %s %d %d %s %d", e.GetSettlementId(), e.GetSequence(), e.GetPlayerId(), e.GetBetId(),
+		e.GetGame(), e.GetStake().GetCurrency(), e.GetStake().GetAmount(), e.GetPayout().GetAmount(), e.GetResult(),
+		e.GetSettleTime().AsTime().UnixMilli())
 }
 
 // repeat returns a fault that puts the items of answers to claims in n times.

@@ -59,9 +59,9 @@ func troubleCases() []Case {
 			time.Sleep(calm)
 			c.comeBack()
 		}},
-		{"store-away-for-long", "Thirty calls in a row are answered 503.", func(c *scenario) {
+		{"store-away-for-long", "Twelve calls in a row are answered 503.", func(c *scenario) {
 			c.funded()
-			c.stage.add(&fault{calls: 30, notApplied: true, answer: refused, status: http.StatusServiceUnavailable, reason: reason.StoreUnavailable})
+			c.stage.add(&fault{calls: 12, notApplied: true, answer: refused, status: http.StatusServiceUnavailable, reason: reason.StoreUnavailable})
 			c.deposit("alice", "USD", 58)
 			c.win("alice", 10, 90)
 		}},

@@ -193,8 +193,8 @@ func (t *tail) String() string {
 	return string(t.text)
 }
 
-// ports are those that wallets listen at. They are below those that the kernel
-// gives to clients, so that one stays free while its wallet is dead.
+// ports are those that wallets and platforms listen at. They are below those that
+// the kernel gives to clients, so that one stays free while its owner is away.
 var ports = struct {
 	sync.Mutex
 	next int
@@ -212,5 +212,5 @@ func freeAddr() (string, error) {
 			return addr, l.Close()
 		}
 	}
-	return "", errors.New("no free port for the wallet")
+	return "", errors.New("no free port")
 }

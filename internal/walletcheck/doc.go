@@ -1,6 +1,6 @@
 // Package walletcheck holds the check of a wallet implementation: a platform
 // that is played, faults in its way, and the cases that a wallet must come
-// through; it must never import a service, a store, a game or a wallet.
+// through; it must never import a service, the store, a game or a wallet.
 //
 // # What a wallet must do to be checked
 //
@@ -45,6 +45,10 @@
 //	    The same, the accounts of one player alone, with bookings:
 //	    [{settlementId, walletTransactionId, amount}] in the order of booking;
 //	    amount is payout less stake.
+//
+//	GET /digest?partition=N
+//	    Optional. {count, merkleRoot} over all bookings of a partition in the order
+//	    of their sequences, as GetDigest has it for a run of them.
 //
 // # What is judged
 //

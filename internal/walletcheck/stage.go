@@ -30,7 +30,7 @@ type stage struct {
 	platform *platform
 	rest     http.Handler
 
-	httpAddr, grpcAddr string // the same after a restart
+	httpAddr, grpcAddr string
 	stop               func()
 
 	mu      sync.Mutex
@@ -52,11 +52,18 @@ func newStage(p *platform, token string) (*stage, error) {
 	if err := originalsv1.RegisterSettlementServiceHandlerServer(context.Background(), mux, p); err != nil {
 		return nil, err
 	}
-	s := &stage{platform: p, rest: mux, token: token, httpAddr: "127.0.0.1:0", grpcAddr: "127.0.0.1:0"}
+	s := &stage{platform: p, rest: mux, token: token}
+	var err error
+	if s.httpAddr, err = freeAddr(); err != nil {
+		return nil, err
+	}
+	if s.grpcAddr, err = freeAddr(); err != nil {
+		return nil, err
+	}
 	return s, s.start()
 }
 
-// start listens, at the addresses of before after a stop.
+// start listens, after a stop at the same addresses.
 func (s *stage) start() error {
 	overHTTP, err := net.Listen("tcp", s.httpAddr)
 	if err != nil {
@@ -66,7 +73,6 @@ func (s *stage) start() error {
 	if err != nil {
 		return errors.Join(err, overHTTP.Close())
 	}
-	s.httpAddr, s.grpcAddr = overHTTP.Addr().String(), overGRPC.Addr().String()
 	web := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	rpc := grpc.NewServer(grpc.UnaryInterceptor(s.intercept), grpc.StreamInterceptor(s.interceptStream))
 	originalsv1.RegisterSettlementServiceServer(rpc, s.platform)

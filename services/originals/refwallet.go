@@ -46,7 +46,7 @@ func runReferenceWallet(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.Root().Writer, "  http://%s  books of the reference wallet, in %s\n", listener.Addr(), dir)
+	fmt.Fprintf(c.Root().Writer, "  http://%s  REST: /books, /digest, /deposit, /withdraw, /cancel; the books are in %s\n", listener.Addr(), dir)
 	stderr := c.Root().ErrWriter
 	return refwallet.Run(ctx, refwallet.Options{
 		Dir: dir, URL: c.String("url"), Token: c.String("token"), Consumer: c.String("consumer"), Cursor: c.Bool("cursor"),
