@@ -67,3 +67,18 @@ func TestDigestsOnEmbedded(t *testing.T) {
 	w.Bisect, w.SetTime = 1000, e.SetTime
 	ledgertest.RunDigests(t, w)
 }
+
+func TestWalletModelOnRedis(t *testing.T) {
+	ledgertest.RunWalletModel(t, wallets(t, testenv.Redis(t, testenv.InMemory).URL(), time.Sleep))
+}
+
+func TestWalletModelOnEmbedded(t *testing.T) {
+	e, err := embedded.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	w := wallets(t, e.URL(), time.Sleep)
+	w.SetTime = e.SetTime
+	ledgertest.RunWalletModel(t, w)
+}
