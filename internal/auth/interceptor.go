@@ -28,26 +28,39 @@ func UnaryInterceptor(v *Verifier, p Policy) grpc.UnaryServerInterceptor {
 	}
 }
 
-// StreamInterceptor is UnaryInterceptor for streams. The token is checked
-// when the stream begins.
+// StreamInterceptor is UnaryInterceptor for streams. The token is checked when
+// the stream begins, and again before each message that goes to its caller: a
+// stream ends with TOKEN_INVALID when its token expires or its key is gone.
 func StreamInterceptor(v *Verifier, p Policy) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		ctx, err := p.authorize(ss.Context(), v, info.FullMethod)
 		if err != nil {
 			return err
 		}
-		return handler(srv, identified{ss, ctx})
+		return handler(srv, identified{ss, ctx, func() error {
+			_, err := p.authorize(ss.Context(), v, info.FullMethod)
+			return err
+		}})
 	}
 }
 
 // identified is a stream whose context carries an identity.
 type identified struct {
 	grpc.ServerStream
-	ctx context.Context
+	ctx   context.Context
+	check func() error
 }
 
 // Context returns the context with the identity.
 func (s identified) Context() context.Context { return s.ctx }
+
+// SendMsg sends a message, unless the token has ceased to be good.
+func (s identified) SendMsg(m any) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	return s.ServerStream.SendMsg(m)
+}
 
 // bearer returns the token of the one authorization header of a call.
 func bearer(ctx context.Context) (string, error) {

@@ -34,14 +34,16 @@ type keySet struct {
 // Follow keeps the keys of sets up to date until ctx is done, and returns nil
 // then. Until a set has been fetched, and once an hour has passed since it was,
 // no token of its keys is accepted. Each failure is reported, and changes
-// nothing else. It may be called once.
+// nothing else. It may be called once; Reload changes what it follows.
 func (v *Verifier) Follow(ctx context.Context, sets []JWKS, client *http.Client, report func(url string, err error)) error {
+	v.mu.Lock()
 	for _, set := range sets {
 		v.sets = append(v.sets, &keySet{JWKS: set})
 	}
-	for len(sets) > 0 {
+	v.mu.Unlock()
+	for {
 		next := refreshEvery
-		for _, set := range v.sets {
+		for _, set := range v.followed() {
 			if err := v.refresh(ctx, set, client); err != nil && ctx.Err() == nil {
 				report(set.URL, err)
 				next = retryEvery
@@ -50,10 +52,43 @@ func (v *Verifier) Follow(ctx context.Context, sets []JWKS, client *http.Client,
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-v.reloaded:
 		case <-time.After(next):
 		}
 	}
-	<-ctx.Done()
+}
+
+func (v *Verifier) followed() []*keySet {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.sets)
+}
+
+// Reload puts other keys and other sets in place of those there are: a token of a key that is gone is refused from now on, be it
+// remembered or not. A set that stays keeps the keys that it has brought; Follow fetches the new ones at once. On an error, of
+// NewVerifier, nothing changes.
+func (v *Verifier) Reload(keys []Key, sets []JWKS) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	all, next := slices.Clone(keys), make([]*keySet, 0, len(sets))
+	for _, set := range sets {
+		kept := &keySet{JWKS: set}
+		if i := slices.IndexFunc(v.sets, func(s *keySet) bool { return s.JWKS == set }); i >= 0 {
+			kept.keys, _ = unclaimed(v.sets[i].keys, all) // what is given twice is reported when it is fetched again
+			kept.fetched = v.sets[i].fetched
+		}
+		all, next = append(all, kept.keys...), append(next, kept)
+	}
+	r, err := newRing(all)
+	if err != nil {
+		return err
+	}
+	v.fixed, v.sets = slices.Clone(keys), next
+	v.ring.Store(r)
+	select {
+	case v.reloaded <- struct{}{}:
+	default:
+	}
 	return nil
 }
 
@@ -64,16 +99,28 @@ func (v *Verifier) refresh(ctx context.Context, set *keySet, client *http.Client
 	if err == nil {
 		return v.replace(set, keys, v.clock())
 	}
-	if !set.fetched.IsZero() && v.clock().Sub(set.fetched) >= keysLast {
+	if v.outdated(set) {
 		return errors.Join(err, v.replace(set, nil, time.Time{}))
 	}
 	return err
 }
 
+func (v *Verifier) outdated(set *keySet) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return !set.fetched.IsZero() && v.clock().Sub(set.fetched) >= keysLast
+}
+
 // replace makes a new ring of all keys, unless they are the same as before. A
 // key that is held already, be it by another operator, is left out and
-// reported: it must not keep alive the keys that this set has withdrawn.
+// reported: it must not keep alive the keys that this set has withdrawn. A set
+// that is followed no more brings nothing.
 func (v *Verifier) replace(set *keySet, keys []Key, fetched time.Time) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !slices.Contains(v.sets, set) {
+		return nil
+	}
 	others := slices.Clone(v.fixed)
 	for _, other := range v.sets {
 		if other != set {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,10 +23,13 @@ const (
 
 // Verifier verifies tokens. It is safe for concurrent use.
 type Verifier struct {
-	clock func() time.Time
+	clock    func() time.Time
+	ring     atomic.Pointer[ring]
+	reloaded chan struct{} // has one when the sets have changed
+
+	mu    sync.Mutex // guards what follows
 	fixed []Key
 	sets  []*keySet
-	ring  atomic.Pointer[ring]
 }
 
 // ring is the keys of the moment, and the tokens verified with them. A change
@@ -42,7 +46,7 @@ func NewVerifier(clock func() time.Time, keys ...Key) (*Verifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Verifier{clock: clock, fixed: keys}
+	v := &Verifier{clock: clock, fixed: keys, reloaded: make(chan struct{}, 1)}
 	v.ring.Store(r)
 	return v, nil
 }

@@ -152,29 +152,19 @@ func (p *process) loadTLS(context.Context) error {
 
 // loadKeys gathers the keys that tokens are verified by.
 func (p *process) loadKeys(context.Context) error {
-	keys, follow, err := auth.Keys(p.house.Operators)
-	if err != nil {
-		return err
-	}
 	if err := p.loadDevKey(); err != nil {
 		return err
 	}
-	if p.devKey != nil {
-		keys = append(keys, p.devKey.Key())
-	}
-	p.verifier, err = auth.NewVerifier(time.Now, keys...)
+	keys, sets, err := p.operatorKeys(p.house.Operators)
 	if err != nil {
 		return err
 	}
-	if len(follow) == 0 {
-		return nil
+	if p.verifier, err = auth.NewVerifier(time.Now, keys...); err != nil {
+		return err
 	}
-	p.group.Go("jwks", func(ctx context.Context) error {
-		client := &http.Client{Timeout: jwksTimeout}
-		return p.verifier.Follow(ctx, follow, client, func(url string, err error) {
-			p.log.Warn("signing keys were not fetched", zap.String("url", url), zap.Error(err))
-		})
-	})
+	if p.config != "" {
+		p.followKeys(sets)
+	}
 	return nil
 }
 
