@@ -100,7 +100,7 @@ func (h *house) process(options ...func(*seedpair.Options)) *house {
 	core, logs := observer.New(zapcore.DebugLevel)
 	n.logs = logs
 	o := seedpair.Options{
-		Store: h.store, Keys: h.keys, House: config.Default(), Log: zap.New(core),
+		Store: h.store, Crash: h.store, Keys: h.keys, House: config.Default(), Log: zap.New(core),
 		Grant: []ledger.Grant{{Currency: "FUN", Amount: 1_000_000}},
 	}
 	for _, option := range options {

@@ -39,7 +39,7 @@ func (s *Service) own(ctx context.Context, text string) (ledger.Loaded, error) {
 		return ledger.Loaded{}, errRoundNotFound
 	}
 	l, err := s.o.Store.Load(ctx, id)
-	if errors.Is(err, ledger.ErrNotFound) || (err == nil && l.Pair.Player != p) {
+	if errors.Is(err, ledger.ErrNotFound) || errors.Is(err, ledger.ErrBook) || (err == nil && l.Pair.Player != p) {
 		return ledger.Loaded{}, errRoundNotFound
 	}
 	return l, err
@@ -48,6 +48,9 @@ func (s *Service) own(ctx context.Context, text string) (ledger.Loaded, error) {
 // GetRound shows one round of the player.
 func (s *Service) GetRound(ctx context.Context, req *originalsv1.GetRoundRequest) (*originalsv1.Round, error) {
 	l, err := s.own(ctx, req.GetRoundId())
+	if reason.Of(err) == reason.RoundNotFound {
+		return s.ownCrashBet(ctx, req.GetRoundId())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +112,11 @@ func (s *Service) ListRounds(ctx context.Context, req *originalsv1.ListRoundsReq
 	if err != nil {
 		return nil, err
 	}
-	if err := l.walk(ctx, position); err != nil {
+	walk := l.walk
+	if s.o.Crash != nil && l.pair == "" && (l.game == originalsv1.Game_GAME_UNSPECIFIED || l.game == originalsv1.Game_CRASH) {
+		walk = func(ctx context.Context, position string) error { return s.listAll(ctx, l, position) }
+	}
+	if err := walk(ctx, position); err != nil {
 		return nil, err
 	}
 	res := &originalsv1.ListRoundsResponse{Rounds: l.rounds}

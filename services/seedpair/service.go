@@ -27,6 +27,7 @@ import (
 // Options are what a Service is made of.
 type Options struct {
 	Store ledger.Store
+	Crash ledger.CrashStore // bets at crash tables; nil where there are none
 	Keys  *seal.Keys
 	House config.Config  // currencies and limits
 	Grant []ledger.Grant // each new player receives it
