@@ -125,11 +125,11 @@ func (s *site) serveRole(tls string, r role) *testenv.Process {
 	if strings.Contains(r.names, roleGateway) {
 		args = append(args, "--http", testenv.FreeAddr(s.t), "--grpc", testenv.FreeAddr(s.t))
 	}
-	for _, name := range strings.Split(r.names, ",") {
-		if strings.Contains(storeRoles(), name) {
-			args = append(args, s.storeFlags()...)
-			break
-		}
+	switch holds := (settings{roles: strings.Split(r.names, ",")}); {
+	case holds.hasSeeds():
+		args = append(args, s.storeFlags()...)
+	case holds.hasStore():
+		args = append(args, "--redis", s.store)
 	}
 	var peers []string
 	for name, addr := range r.peers {

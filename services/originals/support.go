@@ -22,16 +22,21 @@ func supportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "support",
 		Usage: "look at players and rounds, and reveal seed pairs, with a support token",
-		Description: "Example: originals support player --token \"$TOKEN\" alice\n" +
+		Description: "Example: originals support player --token \"$TOKEN\" --player alice\n" +
 			"Every look and every reveal is written to the operator's audit log.",
 		Commands: []*cli.Command{
-			supportAction("player", "show a player: balances, seed pairs, rounds", "PLAYER", nil, showPlayer),
-			supportAction("round", "show what happened to a round", "ROUND", nil, showTimeline),
-			supportAction("reveal", "make the server seed of a pair public; an active pair is retired", "SEED_PAIR", []cli.Flag{
+			callCommand("player", "show a player: balances, seed pairs, rounds", []cli.Flag{
+				&cli.StringFlag{Name: "player", Required: true, Usage: "`NAME` of the player"},
+			}, showPlayer),
+			callCommand("round", "show what happened to a round", []cli.Flag{
+				&cli.StringFlag{Name: "round", Required: true, Usage: "`ID` of the round"},
+			}, showTimeline),
+			callCommand("reveal", "make the server seed of a pair public; an active pair is retired", []cli.Flag{
+				&cli.StringFlag{Name: "seed-pair", Required: true, Usage: "`ID` of the pair"},
 				&cli.StringFlag{Name: "reason", Required: true, Usage: "`TEXT` that says why; the player is shown it"},
 				&cli.StringFlag{Name: "ticket", Required: true, Usage: "`NAME` of your ticket"},
 			}, reveal),
-			supportAction("audit-log", "list what support did, newest first", "", []cli.Flag{
+			callCommand("audit-log", "list what support did, newest first", []cli.Flag{
 				&cli.StringFlag{Name: "player", Usage: "only what is about this `PLAYER`"},
 				&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most this many `ROWS`"},
 			}, showAuditLog),
@@ -48,20 +53,12 @@ func callFlags() []cli.Flag {
 	}
 }
 
-// supportAction is a command that takes one argument, or none where argument is
-// empty.
-func supportAction(name, usage, argument string, flags []cli.Flag, do func(ctx context.Context, c *cli.Command, api *client, argument string) error) *cli.Command {
+// callCommand is a command that calls the API.
+func callCommand(name, usage string, flags []cli.Flag, do func(ctx context.Context, c *cli.Command, api *client) error) *cli.Command {
 	return &cli.Command{
-		Name: name, Usage: usage, ArgsUsage: argument, Flags: append(callFlags(), flags...),
+		Name: name, Usage: usage, Flags: append(callFlags(), flags...),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			want := 1
-			if argument == "" {
-				want = 0
-			}
-			if c.Args().Len() != want {
-				return fmt.Errorf("originals support %s takes %d arguments, %d were given", name, want, c.Args().Len())
-			}
-			return do(ctx, c, newClient(c.String("url"), c.String("token")), c.Args().First())
+			return do(ctx, c, newClient(c.String("url"), c.String("token")))
 		},
 	}
 }
@@ -103,9 +100,9 @@ func moment(t *timestamppb.Timestamp) string {
 
 func sum(m *originalsv1.Money) string { return fmt.Sprintf("%d %s", m.GetAmount(), m.GetCurrency()) }
 
-func showPlayer(ctx context.Context, c *cli.Command, api *client, id string) error {
+func showPlayer(ctx context.Context, c *cli.Command, api *client) error {
 	var p originalsv1.SupportPlayer
-	if err := api.get(ctx, "/v1/support/players/"+url.PathEscape(id), &p); err != nil {
+	if err := api.get(ctx, "/v1/support/players/"+url.PathEscape(c.String("player")), &p); err != nil {
 		return err
 	}
 	if done, err := answerJSON(c, &p); done {
@@ -140,9 +137,9 @@ func roundRows(head string, rounds []*originalsv1.Round) [][]string {
 	return rows
 }
 
-func showTimeline(ctx context.Context, c *cli.Command, api *client, id string) error {
+func showTimeline(ctx context.Context, c *cli.Command, api *client) error {
 	var t originalsv1.RoundTimeline
-	if err := api.get(ctx, "/v1/support/rounds/"+url.PathEscape(id), &t); err != nil {
+	if err := api.get(ctx, "/v1/support/rounds/"+url.PathEscape(c.String("round")), &t); err != nil {
 		return err
 	}
 	if done, err := answerJSON(c, &t); done {
@@ -157,10 +154,10 @@ func showTimeline(ctx context.Context, c *cli.Command, api *client, id string) e
 	return table(out, rows)
 }
 
-func reveal(ctx context.Context, c *cli.Command, api *client, id string) error {
+func reveal(ctx context.Context, c *cli.Command, api *client) error {
 	var p originalsv1.SeedPair
 	req := &originalsv1.RevealSeedPairRequest{Reason: c.String("reason"), Ticket: c.String("ticket")}
-	if err := api.post(ctx, "/v1/support/seed-pairs/"+url.PathEscape(id)+":reveal", req, &p); err != nil {
+	if err := api.post(ctx, "/v1/support/seed-pairs/"+url.PathEscape(c.String("seed-pair"))+":reveal", req, &p); err != nil {
 		return err
 	}
 	if done, err := answerJSON(c, &p); done {
@@ -173,7 +170,7 @@ func reveal(ctx context.Context, c *cli.Command, api *client, id string) error {
 	})
 }
 
-func showAuditLog(ctx context.Context, c *cli.Command, api *client, _ string) error {
+func showAuditLog(ctx context.Context, c *cli.Command, api *client) error {
 	limit := c.Int("limit")
 	if limit < 1 {
 		return fmt.Errorf("--limit must be at least 1")

@@ -24,19 +24,22 @@ func TestSupportOnTheCommandLine(t *testing.T) {
 	alice := s.session("alice")
 	alice.rotate(t.Context())
 	pair := alice.current()
-	round := alice.place(t.Context(), wager{path: "/v1/dice/bets", request: &originalsv1.DiceServicePlaceBetRequest{
+	round := new(originalsv1.Round)
+	if err := alice.player.Post(t.Context(), "/v1/dice/bets", &originalsv1.DiceServicePlaceBetRequest{
 		BetId: "x", SeedPairId: pair, Stake: fun(100), Target: 5000, Direction: originalsv1.Dice_OVER,
-	}})
+	}, round); err != nil {
+		t.Fatal(err)
+	}
 	staff := []string{"--url", s.gateways[0], "--token", s.tokenOf("carol", auth.Support)}
 	run := func(out string, args ...string) string {
 		t.Helper()
 		return wantRun(t, 0, out, "", nil, append(append([]string{"support", args[0]}, staff...), args[1:]...)...)
 	}
-	if out := run(pair, "player", "alice"); !strings.Contains(out, round.GetRoundId()) || !strings.Contains(out, "ACTIVE") {
+	if out := run(pair, "player", "--player", "alice"); !strings.Contains(out, round.GetRoundId()) || !strings.Contains(out, "ACTIVE") {
 		t.Errorf("player alice:\n%s", out)
 	}
-	run("STAKE_LOCKED", "round", round.GetRoundId())
-	run("server seed", "reveal", "--reason", "player asked", "--ticket", "T-7", pair)
+	run("STAKE_LOCKED", "round", "--round", round.GetRoundId())
+	run("server seed", "reveal", "--reason", "player asked", "--ticket", "T-7", "--seed-pair", pair)
 	run("REVEAL_DONE", "audit-log")
 
 	var log struct {
@@ -50,14 +53,14 @@ func TestSupportOnTheCommandLine(t *testing.T) {
 			t.Errorf("entry %d is %+v, want %s", i, e, want)
 		}
 	}
-	wantRun(t, 1, "", "ROLE_REQUIRED", nil, "support", "player", "--url", s.gateways[0], "--token", s.token("alice"), "alice")
-	wantRun(t, 1, "", "PLAYER_NOT_FOUND", nil, append(append([]string{"support", "player"}, staff...), "nobody")...)
-	wantRun(t, 1, "", "takes 1 arguments", nil, append([]string{"support", "player"}, staff...)...)
+	wantRun(t, 2, "", "ROLE_REQUIRED", nil, "support", "player", "--url", s.gateways[0], "--token", s.token("alice"), "--player", "alice")
+	wantRun(t, 2, "", "PLAYER_NOT_FOUND", nil, append(append([]string{"support", "player"}, staff...), "--player", "nobody")...)
+	wantRun(t, 2, "", "player", nil, append([]string{"support", "player"}, staff...)...)
 }
 
 // TestSupportHasNoSealKey: the role has the store and must not be given the key.
 func TestSupportHasNoSealKey(t *testing.T) {
 	s := newSite(t, testenv.Redis(t).URL())
-	wantRun(t, 1, "", "--seal-key-file belongs to", nil, append([]string{"serve", "--role", "support", "--dev-key", s.devKey}, s.storeFlags()...)...)
-	wantRun(t, 1, "", "--redis is needed", nil, "serve", "--role", "support", "--dev-key", s.devKey)
+	wantRun(t, 2, "", "--seal-key-file belongs to", nil, append([]string{"serve", "--role", "support", "--dev-key", s.devKey}, s.storeFlags()...)...)
+	wantRun(t, 2, "", "--redis is needed", nil, "serve", "--role", "support", "--dev-key", s.devKey)
 }
