@@ -80,7 +80,7 @@ func (p *process) openDuels(client redis.UniversalClient, keys *seal.Keys) {
 
 func (p *process) openPairs(keys *seal.Keys) {
 	p.pairs = seedpair.New(seedpair.Options{
-		Store: p.store, Keys: keys, House: p.house, Grant: p.grant(), Log: p.log,
+		Store: p.store, Crash: p.store, Keys: keys, House: p.house, Grant: p.grant(), Log: p.log,
 		MinesExpiry: p.minesExpiry, SweepAge: sweepAge, OnOpenRounds: p.metrics.SetOpenRounds,
 	})
 	p.group.Go("sweeper", func(ctx context.Context) error {
