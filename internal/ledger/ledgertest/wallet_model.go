@@ -19,9 +19,11 @@ import (
 func RunWalletModel(t *testing.T, w Wallets) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newWalletModel(rt, w)
+		var look, claims = []func(*rapid.T){m.get, m.cancel, m.stranger, m.claimAgain}, []func(*rapid.T){m.claim, m.claimLater}
 		rt.Repeat(map[string]func(*rapid.T){
-			"": m.compare, "transfer": m.transfer, "get": m.get, "cancel": m.cancel, "play": m.play, "claim": m.claim, "claim again": m.claimAgain,
-			"acknowledge": m.acknowledge, "release": m.release, "extend": m.extend, "requeue": m.requeue, "clock": m.clock, "stranger": m.stranger,
+			"": m.compare, "transfer": m.transfer, "look": func(rt *rapid.T) { rapid.SampledFrom(look).Draw(rt, "look")(rt) }, "play": m.play,
+			"claim": func(rt *rapid.T) { rapid.SampledFrom(claims).Draw(rt, "claim")(rt) }, "claim later": m.claimLater,
+			"acknowledge": m.acknowledge, "release": m.release, "extend": m.extend, "requeue": m.requeue, "clock": m.clock,
 		})
 	})
 }
@@ -87,6 +89,12 @@ func (m *walletModel) set(now time.Time) {
 
 func (m *walletModel) clock(rt *rapid.T) {
 	m.set(m.now.Add(time.Duration(rapid.SampledFrom([]int{1, 100, 999, 1000, 5000}).Draw(rt, "ms")) * time.Millisecond))
+}
+
+// claimLater claims when leases have ended.
+func (m *walletModel) claimLater(rt *rapid.T) {
+	m.set(m.now.Add(time.Duration(rapid.SampledFrom([]int{3000, 10000}).Draw(rt, "ms")) * time.Millisecond))
+	m.claim(rt)
 }
 
 func (m *walletModel) player(rt *rapid.T) *modelPlayer {
@@ -355,6 +363,9 @@ func (m *walletModel) release(rt *rapid.T) {
 		p.token, p.leased, p.due = 0, 0, m.now.Add(m.delay(p.vain))
 	}
 	c.released = true
+	if len(players) > 0 && rapid.Bool().Draw(rt, "claimed at once") {
+		m.claim(rt)
+	}
 }
 
 func (m *walletModel) extend(rt *rapid.T) {
@@ -387,13 +398,14 @@ func (m *walletModel) acknowledge(rt *rapid.T) {
 	}
 	var acks []ledger.Ack
 	var want []ledger.AckStatus
-	for range rapid.IntRange(1, 6).Draw(rt, "items") {
+	rejects := rapid.Bool().Draw(rt, "rejects")
+	for range rapid.SampledFrom([]int{1, 1, 2, 6}).Draw(rt, "items") {
 		s := rapid.SampledFrom(m.made).Draw(rt, "settlement")
 		a := ledger.Ack{Round: s.Round, WalletTransaction: rapid.SampledFrom([]string{"tx", "ty"}).Draw(rt, "transaction")}
 		if rapid.Bool().Draw(rt, "with its token") {
 			a.Token = s.token
 		}
-		if rapid.IntRange(0, 4).Draw(rt, "rejected") == 0 {
+		if rejects && rapid.Bool().Draw(rt, "rejected") {
 			a.Rejected, a.Reason = true, "why"
 		}
 		acks = append(acks, a)
@@ -448,6 +460,12 @@ func (m *walletModel) requeue(rt *rapid.T) {
 		return
 	}
 	s := rapid.SampledFrom(m.made).Draw(rt, "settlement")
+	for _, other := range m.made {
+		if other.state == 'd' && rapid.Bool().Draw(rt, "a dead letter") {
+			s = other
+			break
+		}
+	}
 	err := m.w.Store.Requeue(ctx, m.operator, s.Round)
 	if s.state != 'd' {
 		wantErr(rt, err, ledger.ErrNotFound)
