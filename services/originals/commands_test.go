@@ -162,7 +162,7 @@ func TestConfigCommandPrintsWhatServes(t *testing.T) {
 	write(house)
 	p := testenv.Serve(t, "--config", file, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
 	var games originalsv1.ListGamesResponse
-	if err := testenv.NewPlayer("", p.URL()).Get(t.Context(), "/v1/games", &games); err != nil || len(games.GetGames()) != 4 {
+	if err := testenv.NewPlayer("", p.URL()).Get(t.Context(), "/v1/games", &games); err != nil || len(games.GetGames()) != 5 {
 		t.Fatalf("games: %v, %v", &games, err)
 	}
 	if limits := games.GetGames()[0].GetLimits(); len(limits) != 4 || limits[3].GetCurrency() != "ETH" || limits[3].GetExponent() != 9 {

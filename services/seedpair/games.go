@@ -3,9 +3,11 @@ package seedpair
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/openoriginals/originals/internal/bet"
+	"github.com/openoriginals/originals/internal/game/crash"
 	"github.com/openoriginals/originals/internal/game/mines"
 	"github.com/openoriginals/originals/internal/game/roulette"
 	"github.com/openoriginals/originals/internal/rng"
@@ -19,13 +21,17 @@ const rtpDecimals = 8
 // ListGames describes every game: limits, paytable and exact return.
 func (s *Service) ListGames(context.Context, *originalsv1.ListGamesRequest) (*originalsv1.ListGamesResponse, error) {
 	res := &originalsv1.ListGamesResponse{}
-	for _, g := range bet.Games {
+	games := bet.Games
+	if len(s.o.House.Crash.Tables) > 0 {
+		games = append(slices.Clone(games), bet.Crash)
+	}
+	for _, g := range games {
 		lowest, highest, ok := rtp.Ends(rtp.Game(strings.ToUpper(g.String())))
 		if !ok {
 			return nil, fmt.Errorf("seedpair: no return is known for %s", g)
 		}
 		res.Games = append(res.Games, &originalsv1.GameInfo{
-			Game: originalsv1.Game(g), Scheme: rng.Scheme, Edge: edge(g),
+			Game: originalsv1.Game(g), Scheme: scheme(g), Edge: edge(g),
 			RtpMin: rtp.Decimal(lowest.RTP, rtpDecimals), RtpMax: rtp.Decimal(highest.RTP, rtpDecimals),
 			RtpMinExact: lowest.RTP.RatString(), RtpMaxExact: highest.RTP.RatString(),
 			Limits: s.limits(g), Paytable: paytable(g),
@@ -49,10 +55,21 @@ func (s *Service) limits(g bet.Game) []*originalsv1.GameLimits {
 	return all
 }
 
-// edge is the nominal house edge: 1 %, and 1/37 in roulette (FAIRNESS 2.1).
+func scheme(g bet.Game) string {
+	if g == bet.Crash {
+		return crash.Scheme
+	}
+	return rng.Scheme
+}
+
+// edge is the nominal house edge: 1 %, and 1/37 in roulette (FAIRNESS 2.1). That
+// of crash grows with the target (FAIRNESS 3): this is what it is at 2.00x.
 func edge(g bet.Game) string {
-	if g == bet.Roulette {
+	switch g {
+	case bet.Roulette:
 		return "0.02702702"
+	case bet.Crash:
+		return "0.00502512"
 	}
 	return "0.01"
 }
@@ -63,6 +80,8 @@ func paytable(g bet.Game) *originalsv1.Paytable {
 		return &originalsv1.Paytable{Formula: "multiplierE4 = floor(99000000 / w); w winning rolls of 10000: OVER 9999 - target (199 to 9998), UNDER target (1 to 9800)"}
 	case bet.Limbo:
 		return &originalsv1.Paytable{Formula: "multiplierE4 = targetE2 * 100, if the outcome reaches the target (101 to 1000000)"}
+	case bet.Crash:
+		return &originalsv1.Paytable{Formula: "multiplierE4 = cashOutE2 * 100, if the crash point reaches it; P(crash >= m) = floor(99 * 2^52 / (m - 1)) / 2^52 for m = 101 to 1000000 hundredths, an edge of 0.01 * (m - 100) / (m - 1)"}
 	case bet.Roulette:
 		return &originalsv1.Paytable{Formula: "payout = sum over the winning chips of amount * multiplierE4 / 10000; 1 to 32 chips", Rows: rouletteRows()}
 	}

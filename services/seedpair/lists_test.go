@@ -351,7 +351,7 @@ func TestListBalancesAndGames(t *testing.T) {
 		t.Errorf("the grant is %d", p.balance())
 	}
 	games := got(p.rounds.ListGames(p.ctx, &originalsv1.ListGamesRequest{})).must(t).GetGames()
-	if len(games) != 4 {
+	if len(games) != 5 {
 		t.Fatalf("%d games", len(games))
 	}
 	// The ends of FAIRNESS 2.2, cut to eight decimals; and exactly, as counted over every bet in Python.
@@ -360,13 +360,18 @@ func TestListBalancesAndGames(t *testing.T) {
 		originalsv1.Game_LIMBO:    {"0.01", "0.98999999", "0.99000000", "14267403619509723519/14411518807585587200", "99/100"},
 		originalsv1.Game_ROULETTE: {"0.02702702", "0.97297297", "0.97297297", "36/37", "36/37"},
 		originalsv1.Game_MINES:    {"0.01", "0.98992000", "0.99000000", "6187/6250", "99/100"},
+		originalsv1.Game_CRASH:    {"0.00502512", "0.99000098", "0.99989999", "139330252801875/140737488355328", "450314926740775891/450359962737049600"},
 	}
 	rows := map[originalsv1.Game]int{originalsv1.Game_ROULETTE: 15, originalsv1.Game_MINES: 300}
+	schemes := map[originalsv1.Game]string{originalsv1.Game_CRASH: "crash-v1"}
+	for g := originalsv1.Game_DICE; g < originalsv1.Game_CRASH; g++ {
+		schemes[g] = "originals-v1"
+	}
 	for _, g := range games {
 		if got := [5]string{g.GetEdge(), g.GetRtpMin(), g.GetRtpMax(), g.GetRtpMinExact(), g.GetRtpMaxExact()}; got != want[g.GetGame()] {
 			t.Errorf("%s: edge and returns %v, want %v", g.GetGame(), got, want[g.GetGame()])
 		}
-		if len(g.GetLimits()) != 4 || g.GetScheme() != "originals-v1" || g.GetPaytable().GetFormula() == "" || len(g.GetPaytable().GetRows()) != rows[g.GetGame()] {
+		if len(g.GetLimits()) != 4 || g.GetScheme() != schemes[g.GetGame()] || g.GetPaytable().GetFormula() == "" || len(g.GetPaytable().GetRows()) != rows[g.GetGame()] {
 			t.Errorf("%s: %d limits, %d rows", g.GetGame(), len(g.GetLimits()), len(g.GetPaytable().GetRows()))
 		}
 	}
