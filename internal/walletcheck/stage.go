@@ -49,18 +49,28 @@ var (
 func newStage(p *platform, token string) (*stage, error) {
 	mux := runtime.NewServeMux(runtime.WithMarshalerOption(runtime.MIMEWildcard,
 		&runtime.JSONPb{MarshalOptions: writeJSON, UnmarshalOptions: readJSON}))
-	if err := originalsv1.RegisterSettlementServiceHandlerServer(context.Background(), mux, p); err != nil {
+	err := originalsv1.RegisterSettlementServiceHandlerServer(context.Background(), mux, p)
+	if err != nil {
 		return nil, err
 	}
 	s := &stage{platform: p, rest: mux, token: token}
-	var err error
+	for range 5 { // somebody else may be first at an address that was free
+		if err := s.chooseAddresses(); err != nil {
+			return nil, err
+		}
+		if err = s.start(); err == nil {
+			return s, nil
+		}
+	}
+	return nil, err
+}
+
+func (s *stage) chooseAddresses() (err error) {
 	if s.httpAddr, err = freeAddr(); err != nil {
-		return nil, err
+		return err
 	}
-	if s.grpcAddr, err = freeAddr(); err != nil {
-		return nil, err
-	}
-	return s, s.start()
+	s.grpcAddr, err = freeAddr()
+	return err
 }
 
 // start listens, after a stop at the same addresses.
