@@ -274,6 +274,9 @@ func (m *walletModel) leased(rt *rapid.T, p *modelPlayer, run []ledger.SettledRo
 	if whole && len(run) != len(pending) {
 		rt.Fatalf("%d settlements of %s, want %d", len(run), p.Player, len(pending))
 	}
+	if len(pending) == 0 {
+		p.token, p.leased = 0, 0
+	}
 	if len(run) == 0 {
 		return
 	}
