@@ -180,10 +180,12 @@ type walletBooks struct {
 		Settlement string `json:"settlementId"`
 		Amount     int64  `json:"amount,string"`
 	} `json:"bookings"`
-	Transfers []struct {
-		ID    string `json:"transferId"`
-		State string `json:"state"`
-	} `json:"transfers"`
+	Transfers []walletTransfer `json:"transfers"`
+}
+
+type walletTransfer struct {
+	ID    string `json:"transferId"`
+	State string `json:"state"`
 }
 
 func (w walletFace) get(path string, answer any) error {
