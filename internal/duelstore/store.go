@@ -44,12 +44,15 @@ var (
 // Every method that returns a Duel returns it with a Refusal, too, but for
 // NotFound. Other errors are STORE_UNAVAILABLE, after which the step may have
 // been taken, and errors of broken data.
-type Store struct{ runner *redisscript.Runner }
+type Store struct {
+	client redis.UniversalClient
+	runner *redisscript.Runner
+}
 
 // New returns a Store on a client, which redisledger.Dial should have made: it
 // must never repeat a command. onCall, which may be nil, is told of every call.
 func New(client redis.UniversalClient, onCall func(script string, took time.Duration, err error)) *Store {
-	return &Store{redisscript.NewRunner(client, onCall)}
+	return &Store{client, redisscript.NewRunner(client, onCall)}
 }
 
 // Creation is a new duel. Its fields are valid.

@@ -36,6 +36,14 @@ type Store interface {
 	Due(ctx context.Context, partition int, life string, offset, count int) (duelstore.Due, error)
 }
 
+// Notices tell of steps that other processes took, as hints. *duelstore.Notices
+// are some, and say what each method promises.
+type Notices interface {
+	Follow(ctx context.Context, id duelstore.ID) error
+	Unfollow(ctx context.Context, id duelstore.ID) error
+	Listen(ctx context.Context, heard func(id duelstore.ID, version uint32))
+}
+
 // Bounds of what the creator of a duel may choose.
 const (
 	MinGrace, DefaultGrace, MaxGrace    = time.Second, 5 * time.Second, 5 * time.Minute
@@ -60,8 +68,11 @@ type Options struct {
 	Retention time.Duration
 	// OnOpenDuels is told by each sweep how many duels are unended; may be nil.
 	OnOpenDuels func(n int)
+	// Notices are of steps that another process took; nil for none. Call Listen
+	// beside the service.
+	Notices Notices
 	// PollInterval is how often a duel that is watched is looked at, for steps
-	// that another process took; 500 ms when zero.
+	// of which no notice came; when zero 500 ms, and 3 s with Notices.
 	PollInterval time.Duration
 	// Stop ends the streams of watchers when it is closed; nil for never.
 	Stop <-chan struct{}
@@ -90,6 +101,9 @@ func New(o Options) *Service {
 	}
 	if o.PollInterval == 0 {
 		o.PollInterval = 500 * time.Millisecond
+		if o.Notices != nil {
+			o.PollInterval = 3 * time.Second
+		}
 	}
 	return &Service{o: o}
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -25,6 +26,7 @@ type topic struct {
 	duel     duelstore.Duel
 	changed  chan struct{} // closed, and replaced, by each change
 	gone     chan struct{} // closed when the last watcher left
+	hint     chan struct{} // gets a value when it is worth looking at the duel
 }
 
 // note tells the watchers of a duel, if there are any, how it stands.
@@ -46,7 +48,7 @@ func (b *board) join(d duelstore.Duel) (t *topic, first bool) {
 	defer b.mu.Unlock()
 	t = b.topics[d.ID]
 	if t == nil {
-		t, first = &topic{duel: d, changed: make(chan struct{}), gone: make(chan struct{})}, true
+		t, first = &topic{duel: d, changed: make(chan struct{}), gone: make(chan struct{}), hint: make(chan struct{}, 1)}, true
 		if b.topics == nil {
 			b.topics = make(map[duelstore.ID]*topic)
 		}
@@ -54,6 +56,12 @@ func (b *board) join(d duelstore.Duel) (t *topic, first bool) {
 	}
 	t.watchers++
 	return t, first
+}
+
+func (b *board) watched(id duelstore.ID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.topics[id] != nil
 }
 
 func (b *board) leave(t *topic) {
@@ -65,11 +73,52 @@ func (b *board) leave(t *topic) {
 	}
 }
 
+// hint has a duel looked at, if it is watched and has changed since.
+func (b *board) hint(id duelstore.ID, version uint32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.topics[id]
+	if t == nil || t.duel.Version >= version {
+		return
+	}
+	select {
+	case t.hint <- struct{}{}:
+	default: // it is going to be looked at
+	}
+}
+
 // state returns how the duel stands, and what is closed when it no longer does.
 func (b *board) state(t *topic) (duelstore.Duel, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return t.duel, t.changed
+}
+
+// Listen follows the notices of steps that other processes took, until ctx ends.
+func (s *Service) Listen(ctx context.Context) {
+	if s.o.Notices != nil {
+		s.o.Notices.Listen(ctx, s.board.hint)
+	}
+}
+
+// follow has notices of a duel sent, until the last watcher has left. A store
+// that does not answer is followed later.
+func (s *Service) follow(t *topic, id duelstore.ID) {
+	if s.o.Notices == nil {
+		return
+	}
+	within := func(call func(context.Context, duelstore.ID) error) {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if err := call(ctx, id); err != nil {
+			s.o.Log.Debug("no notices of a duel for now", zap.String("duelId", string(id)), zap.Error(err))
+		}
+	}
+	within(s.o.Notices.Follow)
+	<-t.gone
+	if !s.board.watched(id) { // else somebody has come since, who follows it
+		within(s.o.Notices.Unfollow)
+	}
 }
 
 // poll looks at a watched duel again and again, for steps that other processes
@@ -82,6 +131,7 @@ func (s *Service) poll(t *topic, id duelstore.ID) {
 		case <-t.gone:
 			return
 		case <-tick.C:
+		case <-t.hint:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		d, err := s.o.Store.Look(ctx, id, duelstore.Caller{})
@@ -108,6 +158,7 @@ func (s *Service) WatchDuel(req *originalsv1.WatchDuelRequest, stream grpc.Serve
 	t, first := s.board.join(d)
 	defer s.board.leave(t)
 	if first {
+		go s.follow(t, id)
 		go s.poll(t, id)
 	}
 	s.board.note(d)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -234,5 +235,44 @@ func TestStreamsEndWithTheProcess(t *testing.T) {
 	close(stop)
 	if _, err := w.rest(); status.Code(err) != codes.Unavailable {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestAStepOfAnotherProcessIsToldAtOnce: by a notice, long before the poll, which is a minute here.
+func TestAStepOfAnotherProcessIsToldAtOnce(t *testing.T) {
+	h := newHouse(t)
+	notices := h.store.Notices()
+	t.Cleanup(func() { _ = notices.Close() })
+	other := duel.New(duel.Options{Store: h.store, Keys: h.keys, Log: zap.NewNop(), Notices: notices, PollInterval: time.Minute})
+	listening, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		other.Listen(listening)
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	id := h.readyCommitted().GetDuelId()
+	w := watch(t, other, id, nil)
+	w.next()
+	for len(h.redis.PubSubChannels("*")) == 0 { // the subscription takes effect after its call
+		time.Sleep(time.Millisecond)
+	}
+	for ply := range uint32(3) {
+		roll, err := h.roll(id, ply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := w.next(); !proto.Equal(e.GetRoll(), roll) {
+			t.Errorf("%v, want %v", e, roll)
+		}
+	}
+	h.end(id)
+	if events, err := w.rest(); !errors.Is(err, io.EOF) || len(events) != 1 {
+		t.Errorf("%v, %v", events, err)
+	}
+	for deadline := time.Now().Add(patience); len(h.redis.PubSubChannels("*")) > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a duel is followed that nobody watches")
+		}
 	}
 }

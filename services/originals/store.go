@@ -67,13 +67,20 @@ func (p *process) openStore(ctx context.Context) error {
 }
 
 func (p *process) openDuels(client redis.UniversalClient, keys *seal.Keys) {
+	store := duelstore.New(client, p.metrics.ObserveRedis)
+	notices := store.Notices()
+	p.closes = append(p.closes, notices.Close)
 	p.duels = duel.New(duel.Options{
-		Store: duelstore.New(client, p.metrics.ObserveRedis), Keys: keys, Log: p.log,
+		Store: store, Notices: notices, Keys: keys, Log: p.log,
 		MinExpiry: p.duelTimes.minExpiry, Retention: p.duelTimes.retention,
 		OnOpenDuels: p.metrics.SetOpenDuels, Stop: p.stop,
 	})
 	p.group.Go("sweeper of duels", func(ctx context.Context) error {
 		p.duels.Sweep(ctx, sweepInterval)
+		return nil
+	})
+	p.group.Go("notices of duels", func(ctx context.Context) error {
+		p.duels.Listen(ctx)
 		return nil
 	})
 }

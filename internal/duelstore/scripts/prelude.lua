@@ -85,6 +85,7 @@ local function save(id, r, old)
     call('PEXPIRE', duel_key(id), r.a)
     call('PEXPIRE', request_key(r.o, r.q), r.a)
   end
+  call('PUBLISH', tag .. ':dn:' .. id, r.v) -- a hint, to nobody or to watchers
 end
 
 local function answer(word, id, r)
