@@ -15,7 +15,7 @@ var betkyo = House{
 	Schemes: []*Scheme{
 		betkyoScheme("limbo", betkyoLimbo, "outcomeE2"),
 		betkyoScheme("roulette", betkyoRoulette, "pocket"),
-		betkyoScheme("die", betkyoDie, "die", Parameter{Name: "cursor", Usage: "the cursor of the die, 0 without"}),
+		betkyoScheme("die", betkyoDie, "die", Parameter{Name: "cursor", Usage: "the cursor of the die, 0 to 4294967295; 0 without"}),
 		betkyoScheme("sicbo", betkyoSicBo, "dice"),
 		betkyoScheme("koban", betkyoKoban, "faces", Parameter{Name: "flips", Usage: "how many coins, 1 to 255", Required: true}),
 	},

@@ -25,7 +25,7 @@ const (
 )
 
 func defaultSalt(salt string) Parameter {
-	return Parameter{Name: "salt", Usage: "the salt of the chain, as text; without it that of the house's own chain, " + salt}
+	return Parameter{Name: "salt", Usage: "the salt of the chain, 16 to 64 visible ASCII characters; without it that of the house's own chain, " + salt}
 }
 
 func bustabitScheme(version string, chain *Chain, derive func(*Deriver, *Input, *Outcome) error, realBets int, parameter Parameter) *Scheme {

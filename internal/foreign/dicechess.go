@@ -18,9 +18,9 @@ var dicechess = House{
 	Schemes: []*Scheme{{
 		Name: "dicechess-rolls", House: "dicechess", Game: "rolls", Outcomes: []string{"dice"}, Reproduced: 4,
 		Parameters: []Parameter{
-			{Name: "whiteSeed", Usage: "the client seed of White, 16 to 256 UTF-16 units", Required: true},
-			{Name: "blackSeed", Usage: "the client seed of Black", Required: true},
-			{Name: "ply", Usage: "the number of the roll, from 0", Required: true},
+			{Name: "whiteSeed", Usage: "the client seed of White, 16 to 256 UTF-16 units of well-formed text", Required: true},
+			{Name: "blackSeed", Usage: "the client seed of Black, likewise", Required: true},
+			{Name: "ply", Usage: "the number of the roll, 0 to 18446744073709551615", Required: true},
 		},
 		seed: seedHex64, commitment: sha256OfBytes, derive: dicechessRolls,
 	}},

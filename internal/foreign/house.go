@@ -122,6 +122,9 @@ func (h House) Reproduced() (outcomes, realBets int) {
 	return outcomes, realBets
 }
 
+// ServerSeedForm says for people what a server seed, or the hash of a game, looks like.
+func (s *Scheme) ServerSeedForm() string { return s.seed.words() }
+
 // NeedsClientSeed reports whether the scheme has a client seed.
 func (s *Scheme) NeedsClientSeed() bool { return s.hasClient }
 

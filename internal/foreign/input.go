@@ -37,6 +37,18 @@ const (
 	seedHex32
 )
 
+// words says for people what a server seed of this form looks like.
+func (f seedForm) words() string {
+	switch f {
+	case seedHex64:
+		return "64 lower-case hex digits"
+	case seedHex32:
+		return "32 lower-case hex digits"
+	default:
+		return "16 to 64 characters of visible ASCII"
+	}
+}
+
 func refuse(field, format string, arguments ...any) error {
 	return &game.FieldError{Field: field, Problem: fmt.Sprintf(format, arguments...)}
 }

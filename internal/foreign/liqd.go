@@ -15,9 +15,9 @@ var liqd = House{
 		{
 			Name: "liqd-dice", House: "liqd", Game: "dice", Outcomes: []string{"rollE2", "win", "multiplier", "payout"},
 			Parameters: []Parameter{
-				{Name: "lower", Usage: "the lower bound, such as 8.16"},
-				{Name: "upper", Usage: "the upper bound, up to 100"},
-				{Name: "inverted", Usage: "true when the bet was on a roll outside the bounds"},
+				{Name: "lower", Usage: "the lower bound, 0 to 100 with at most two decimals, such as 8.16"},
+				{Name: "upper", Usage: "the upper bound, above lower and up to 100"},
+				{Name: "inverted", Usage: "true when the bet was on a roll outside the bounds; false without"},
 				stakeParameter,
 			},
 			Reproduced: 17, Real: 10,
@@ -25,7 +25,7 @@ var liqd = House{
 		},
 		{
 			Name: "liqd-mines", House: "liqd", Game: "mines", Outcomes: []string{"mines", "win", "payout"},
-			Parameters: []Parameter{mineCountParameter, {Name: "picks", Usage: "the tiles that were opened, 1 to 25, with commas"}, stakeParameter},
+			Parameters: []Parameter{mineCountParameter, {Name: "picks", Usage: "the tiles that were opened, 1 to 25 with commas, each once"}, stakeParameter},
 			Reproduced: 20, Real: 20,
 			seed: seedHex32, hasClient: true, hasNonce: true, commitment: sha256OfText, derive: liqdMines,
 		},

@@ -5,9 +5,9 @@ const tileCount = 25
 
 var (
 	mineCountParameter = Parameter{Name: "mineCount", Usage: "how many mines, 1 to 24", Required: true}
-	picksParameter     = Parameter{Name: "picks", Usage: "the tiles that were opened, with commas"}
-	stakeParameter     = Parameter{Name: "stake", Usage: "the stake as a decimal, such as 0.01, to see the payout"}
-	firstTileParameter = Parameter{Name: "firstTile", Usage: "the number of the first tile in lists, 0 (as the game does) or 1 (as the house's calculator does)"}
+	picksParameter     = Parameter{Name: "picks", Usage: "the tiles that were opened, 0 to 24 with commas, each once"}
+	stakeParameter     = Parameter{Name: "stake", Usage: "the stake as a decimal above 0, such as 0.01, to see the payout"}
+	firstTileParameter = Parameter{Name: "firstTile", Usage: "the number of the first tile in lists, 0 (as the game does, and without) or 1 (as the house's calculator does)"}
 	saltParameter      = Parameter{Name: "salt", Usage: "the salt of the chain, as text: mostly the hash of a Bitcoin block", Required: true}
 )
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -25,7 +26,7 @@ func houseFlags() []cli.Flag {
 		&cli.StringFlag{Name: "house", Usage: "the `HOUSE` whose bet it is, such as stake; see --list"},
 		&cli.BoolFlag{Name: "list", Usage: "show every house: schemes, games, commitment, source, and how many real bets our copy gives again"},
 		&cli.StringFlag{Name: "house-version", Usage: "`VERSION` of a game that has several, such as v3 for crash of bustabit"},
-		&cli.StringFlag{Name: "params", Usage: "the bet's parameters as one `JSON` object, such as '{\"mineCount\":3,\"firstTile\":1}'"},
+		&cli.StringFlag{Name: "params", Usage: "the bet's parameters, whose values --list shows, as one `JSON` object, such as '{\"mineCount\":3,\"firstTile\":1}'"},
 		&cli.StringSliceFlag{Name: "param", Usage: "one parameter `NAME=VALUE`, such as salt=0000ab; again for each"},
 		&cli.StringFlag{Name: "hash", Usage: "the hash `HEX` of a game, for crash games of a chain; the same as --server-seed"},
 		&cli.StringFlag{Name: "salt", Usage: "the `SALT` of a chain, such as the hash of a Bitcoin block; the same as --param salt=SALT"},
@@ -314,10 +315,30 @@ func listHouses(_ context.Context, c *cli.Command) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", h.Name, h.Commitment, h.Source)
 	}
 	_ = w.Flush()
+	fmt.Fprintln(&table)
+	listValues(&table)
 	fmt.Fprintln(&table, "\nREPRODUCED counts the published outcomes and rounds that the tests of this program derive again, REAL BETS those of them")
-	fmt.Fprintln(&table, "that were played. Parameters in brackets may be left out.")
+	fmt.Fprintln(&table, "that were played. Parameters in brackets may be left out; they are given as --param NAME=VALUE or in --params. Where a game has a")
+	fmt.Fprintf(&table, "clientSeed, it is 1 to %d bytes of well-formed text; where it has a nonce, that is 0 to %d.\n", foreign.MaxTextBytes, uint64(math.MaxUint64))
 	_, err := c.Root().Writer.Write(table.Bytes())
 	return err
+}
+
+// listValues writes which values each input of each game takes.
+func listValues(out io.Writer) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SCHEME\tINPUT\tVALUES")
+	for _, s := range foreign.Schemes() {
+		seed := "serverSeed"
+		if s.Chain != nil {
+			seed = "hash"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, seed, s.ServerSeedForm())
+		for i, name := range strings.Fields(parameterNames(s)) {
+			fmt.Fprintf(w, "\t%s\t%s\n", name, s.Parameters[i].Usage)
+		}
+	}
+	_ = w.Flush() // into memory
 }
 
 func parameterNames(s *foreign.Scheme) string {
@@ -334,13 +355,19 @@ func parameterNames(s *foreign.Scheme) string {
 
 // housesJSON is the list for programs.
 func housesJSON() any {
+	type parameter struct {
+		Name     string `json:"name"`
+		Required bool   `json:"required"`
+		Values   string `json:"values"`
+	}
 	type scheme struct {
-		Scheme     string   `json:"scheme"`
-		Game       string   `json:"game"`
-		Version    string   `json:"version,omitempty"`
-		Outcomes   []string `json:"outcomes"`
-		Reproduced int      `json:"reproduced"`
-		RealBets   int      `json:"realBets"`
+		Scheme     string      `json:"scheme"`
+		Game       string      `json:"game"`
+		Version    string      `json:"version,omitempty"`
+		Parameters []parameter `json:"parameters"`
+		Outcomes   []string    `json:"outcomes"`
+		Reproduced int         `json:"reproduced"`
+		RealBets   int         `json:"realBets"`
 	}
 	type house struct {
 		House      string   `json:"house"`
@@ -352,7 +379,11 @@ func housesJSON() any {
 	for _, h := range foreign.Houses() {
 		item := house{House: h.Name, Commitment: h.Commitment, Source: h.Source}
 		for _, s := range h.Schemes {
-			item.Schemes = append(item.Schemes, scheme{s.Name, s.Game, s.Version, s.Outcomes, s.Reproduced, s.Real})
+			parameters := []parameter{}
+			for _, p := range s.Parameters {
+				parameters = append(parameters, parameter{p.Name, p.Required, p.Usage})
+			}
+			item.Schemes = append(item.Schemes, scheme{s.Name, s.Game, s.Version, parameters, s.Outcomes, s.Reproduced, s.Real})
 		}
 		list = append(list, item)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -131,6 +132,22 @@ func TestTheListShowsEveryHouse(t *testing.T) {
 	}
 	if status != 0 || !strings.Contains(out, "237") {
 		t.Errorf("status %d:\n%s", status, out)
+	}
+	for _, s := range foreign.Schemes() {
+		for _, p := range s.Parameters {
+			if !strings.Contains(out, p.Usage) || !regexp.MustCompile(`[0-9]|as text|likewise`).MatchString(p.Usage) && !strings.Contains(p.Usage, "true when") {
+				t.Errorf("%s: the list does not say which values %s takes: %q", s.Name, p.Name, p.Usage)
+			}
+		}
+		if !strings.Contains(out, s.ServerSeedForm()) {
+			t.Errorf("%s: no form of the server seed", s.Name)
+		}
+	}
+	_, help, _ := runOffline(t, "", "verify", "--help")
+	for _, values := range []string{"199 to 9998 over, 1 to 9800 under", "101 to 1000000", "1 to 24", "0 to 24", "whose values --list shows"} {
+		if !strings.Contains(strings.Join(strings.Fields(help), " "), values) {
+			t.Errorf("the help does not say %q", values)
+		}
 	}
 	status, out, _ = runOffline(t, "", "verify", "--list", "--json")
 	var list []struct{ House string }
