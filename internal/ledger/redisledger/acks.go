@@ -13,7 +13,6 @@ import (
 // stored as bet ids are. 36 characters take 16 or 27 bytes so, and the whole
 // acknowledgement some 26 or 37 of Redis' memory, in the listpack of its block.
 const (
-	formNone = 0
 	formUUID = 1
 	formBits = 2
 	formText = 6
@@ -68,7 +67,6 @@ func (b *ackBatch) add(i int, a ledger.Ack) {
 		b.blocks, b.items, b.fields = append(b.blocks, key), append(b.items, nil), append(b.fields, nil)
 	}
 	b.items[at] = append(b.items[at], i)
-	form, transaction := packAck(a.WalletTransaction)
 	token, why := "", ""
 	if a.Token != 0 {
 		token = strconv.FormatUint(a.Token, 10)
@@ -76,7 +74,7 @@ func (b *ackBatch) add(i int, a ledger.Ack) {
 	if a.Rejected {
 		why = "!" + a.Reason
 	}
-	b.fields[at] = append(b.fields[at], fieldNames[a.Round.Nonce%bucketSize], token, form, transaction, why)
+	b.fields[at] = append(b.fields[at], fieldNames[a.Round.Nonce%bucketSize], token, packAck(a.WalletTransaction), why)
 }
 
 // args returns what acknowledge.lua takes, and the order of its answers.
@@ -90,28 +88,27 @@ func (b *ackBatch) args(operator string) (args []any, order []int) {
 	return args, order
 }
 
-// packAck returns the form and the bytes of a wallet transaction; the same ones
-// for the same text, so that scripts compare them.
-func packAck(text string) (form int, packed []byte) {
-	if text == "" {
-		return formNone, nil
-	}
+// packAck returns what the entry of an acknowledged settlement says after its
+// sequence: a head, and the wallet transaction in its form. The same text has the
+// same bytes, which scripts compare.
+func packAck(text string) []byte {
+	const acknowledged = 1 << 4
 	if raw, ok := parseUUID(text); ok {
-		return formUUID, raw
+		return append([]byte{acknowledged + formUUID}, raw[:]...)
 	}
 	if validBetID(text) {
-		return formBits + len(text)%4, appendBetID(nil, text)
+		return appendBetID([]byte{byte(acknowledged + formBits + len(text)%4)}, text)
 	}
-	return formText, []byte(text)
+	return append([]byte{acknowledged + formText}, text...)
 }
 
 // parseAck reads the wallet transaction of an entry of a:, which feed.lua
 // describes; empty where nothing is acknowledged.
 func parseAck(entry []byte) (string, error) {
-	if len(entry) < 6 || entry[0]>>4 != 1 {
+	if len(entry) < 6 || entry[5]>>4 != 1 {
 		return "", nil
 	}
-	p := append([]byte{entry[0]}, entry[6:]...)
+	p := entry[5:]
 	switch form := int(p[0] & 15); form {
 	case formUUID:
 		if len(p) != 17 {
@@ -127,15 +124,26 @@ func parseAck(entry []byte) (string, error) {
 }
 
 // parseUUID accepts the one spelling that formatUUID writes.
-func parseUUID(text string) ([]byte, bool) {
+func parseUUID(text string) (raw [16]byte, ok bool) {
 	if len(text) != 36 {
-		return nil, false
+		return raw, false
 	}
-	raw, err := hex.DecodeString(text[:8] + text[9:13] + text[14:18] + text[19:23] + text[24:])
-	if err != nil || formatUUID(raw) != text {
-		return nil, false
+	digits := make([]byte, 0, 32)
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return raw, false
+			}
+		case '0' <= c && c <= '9' || 'a' <= c && c <= 'f':
+			digits = append(digits, c)
+		default:
+			return raw, false
+		}
 	}
-	return raw, true
+	_, err := hex.Decode(raw[:], digits)
+	return raw, err == nil
 }
 
 func formatUUID(p []byte) string {

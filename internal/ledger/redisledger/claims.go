@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/openoriginals/originals/internal/ledger"
 )
 
@@ -266,13 +268,13 @@ func (s *Store) Acknowledge(ctx context.Context, operator string, acks []ledger.
 			of[a.Round.Pair.Partition()].add(i, a)
 		}
 	}
-	err := everyPartition(func(p int) error {
-		if len(of[p].blocks) == 0 {
-			return nil
+	var g errgroup.Group
+	for p := range of {
+		if len(of[p].blocks) > 0 {
+			g.Go(func() error { return s.acknowledge(ctx, operator, p, &of[p], results) })
 		}
-		return s.acknowledge(ctx, operator, p, &of[p], results)
-	})
-	if err != nil {
+	}
+	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	return results, nil

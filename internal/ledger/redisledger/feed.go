@@ -106,14 +106,13 @@ func (s *Store) sorted(ctx context.Context, operator string, partition int, do f
 	}
 }
 
-// parseSettlement reads a settlement with its entry of a:, head, 5 bytes sequence
-// and wallet transaction.
+// parseSettlement reads a settlement with its entry of a:.
 func parseSettlement(id ledger.RoundID, r reply) (s ledger.SettledRound, err error) {
 	entry := []byte(r.text(3))
 	if len(entry) < 6 {
 		return s, errSettlement
 	}
-	s.Round, s.Sequence = id, number(entry[1:6])
+	s.Round, s.Sequence = id, number(entry[:5])
 	if s.Player, err = ledger.ParsePlayer(r.text(1)); err != nil {
 		return s, err
 	}

@@ -1,7 +1,6 @@
 -- KEYS outbox; ARGV operator, then for each block of 128 nonces of a pair: the
--- pair's id, block, items; and for each item: nonce in the block, token or '', form
--- of the wallet transaction, the transaction, '!' and the reason of a rejected one,
--- else ''.
+-- pair's id, block, items; and for each item: nonce in the block, token or '', what
+-- an entry of a: says after its sequence, '!' and the reason of a rejected one, else ''.
 -- -> {'OK', a status for each item, entries of a: that stand, one for each CONFLICT}
 --    | LATER when one is not sorted yet: nothing was changed
 local operator = ARGV[1]
@@ -43,28 +42,23 @@ local function remove(name, p, text)
 end
 
 -- decide returns the status of one item of a player, and the entry that it makes.
-local function decide(name, entry, token, form, transaction, why)
-  local stands = math.floor(entry:byte(1) / 16)
+local function decide(name, p, entry, token, reported, why)
+  local head, text = entry:byte(6), entry:sub(1, 5)
+  local stands = (head - head % 16) / 16
   if stands == ACKNOWLEDGED then
-    local same = why == '' and entry:byte(1) % 16 == form and entry:sub(7) == transaction
-    return same and ALREADY or CONFLICT
+    return why == '' and entry:sub(6) == reported and ALREADY or CONFLICT
   end
-  if stands == DEAD and why ~= '' then return ALREADY end
-  local p = player_of(name)
-  if token ~= '' and (stands == DEAD or token ~= p.T) then return STALE end
-
-  local text = entry:sub(2, 6)
   if stands == DEAD then
-    unburied[text] = true
+    if why ~= '' then return ALREADY end
+    if token ~= '' then return STALE end
+    unburied[text], buried[text] = true, nil
   else
+    if token ~= '' and token ~= p.T then return STALE end
     remove(name, p, text)
   end
-  if why ~= '' then
-    buried[text] = why:sub(2)
-    return DONE, string.char(DEAD * 16) .. text
-  end
-  buried[text] = nil
-  return DONE, string.char(ACKNOWLEDGED * 16 + form) .. text .. transaction
+  if why == '' then return DONE, text .. reported end
+  buried[text] = why:sub(2)
+  return DONE, text .. string.char(DEAD * 16)
 end
 
 -- missing tells a settlement that is not sorted yet from one that is none.
@@ -81,16 +75,16 @@ while i <= #ARGV do
   i = i + 3
   local name, key, fields, entries = call('HGET', pair_key(id), 'u'), tag .. ':a:' .. id .. ':' .. block, {}, {}
   local own = is_of(name, operator)
-  for k = 1, count do fields[k] = ARGV[i + k * 5 - 5] end
+  for k = 1, count do fields[k] = ARGV[i + k * 4 - 4] end
   if own then
     for k, entry in ipairs(call('HMGET', key, unpack(fields))) do entries[fields[k]] = entry end
   end
-  local writes = {}
+  local p, writes = own and player_of(name), {}
   for k = 1, count do
-    local at, field = i + k * 5 - 5, fields[k]
+    local at, field = i + k * 4 - 4, fields[k]
     local status, made = NOTFOUND, nil
     if entries[field] then
-      status, made = decide(name, entries[field], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3], ARGV[at + 4])
+      status, made = decide(name, p, entries[field], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3])
     elseif own then
       status = missing(id, block, field)
     end
@@ -104,7 +98,7 @@ while i <= #ARGV do
     end
   end
   if #writes > 0 then changed[key] = writes end
-  i = i + count * 5
+  i = i + count * 4
 end
 
 for key, writes in pairs(changed) do

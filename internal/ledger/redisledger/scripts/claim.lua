@@ -36,8 +36,7 @@ local got, token, persisted = {}, nil, {}
 local function entry_key(sequence)
   local slot = slot_at(outbox, sequence)
   local nonce = nonce_of(slot)
-  local _, acks = keys_of(pair_of(slot:sub(1, 10)), nonce)
-  return acks, int(nonce % 128)
+  return bucket('a', pair_of(slot:sub(1, 10)).id, nonce), int(nonce % 128)
 end
 
 -- bury makes the oldest of a player's claimed settlements a dead letter.
@@ -46,7 +45,7 @@ local function bury(held)
   local key, field = entry_key(sequence)
   local entry = call('HGET', key, field)
   call('ZADD', dead, int(sequence), int(sequence) .. ':attempts')
-  if entry then call('HSET', key, field, string.char(DEAD * 16) .. entry:sub(2, 6)) end
+  if entry then call('HSET', key, field, entry:sub(1, 5) .. string.char(DEAD * 16)) end
   return held:sub(7)
 end
 

@@ -21,7 +21,7 @@ marked = marked[1] and tonumber(marked[1]:match('^%d+')) or -1
 for i = 1, #slots, 16 do
   local slot = slots:sub(i, i + 15)
   local nonce = nonce_of(slot)
-  local record = call('HGET', keys_of(pair_of(slot:sub(1, 10)), nonce), int(nonce % 128))
+  local record = call('HGET', bucket('r', pair_of(slot:sub(1, 10)).id, nonce), int(nonce % 128))
   if not record then return broken('settlement without a round') end
   hour = math.max(hour, math.floor((read5(record, 7) + EPOCH) / HOUR))
   if hour > marked then

@@ -2,8 +2,8 @@
 -- Beside the outbox, o:, of slots in the order of their sequences there are, made
 -- when a wallet first claims, looks for one settlement or acknowledges:
 --   q:<operator>          c sequence up to which slots are sorted, t newest token
---   a:<pair>:<block of 128 nonces>  nonce -> state * 16 + form of the wallet
---     transaction, 5 bytes sequence, the wallet transaction, packed by Go
+--   a:<pair>:<block of 128 nonces>  nonce -> 5 bytes sequence, state * 16 + form
+--     of the wallet transaction, the wallet transaction, packed by Go
 --   l:<operator>:<player> sequences that nobody claimed yet, a list in their order
 --   k:<operator>:<player> h sequences that were claimed and are not acknowledged,
 --     each 5 bytes and how often, before those of l; n how many of them are leased,
@@ -34,20 +34,9 @@ local function pair_of(raw)
   local p = pairs_seen[raw]
   if p then return p end
   local id = digits8(raw, 1) .. digits8(raw, 6)
-  p = {id = id, name = call('HGET', pair_key(id), 'u'), buckets = {}, acks = {}}
+  p = {id = id, name = call('HGET', pair_key(id), 'u'), blocks = {}}
   pairs_seen[raw] = p
   return p
-end
-
--- keys_of returns the hash of rounds and that of their acknowledgements.
-local function keys_of(p, nonce)
-  local b = (nonce - nonce % 128) / 128
-  local round = p.buckets[b]
-  if not round then
-    round = bucket('r', p.id, nonce)
-    p.buckets[b], p.acks[b] = round, bucket('a', p.id, nonce)
-  end
-  return round, p.acks[b]
 end
 
 local function nonce_of(slot)
@@ -99,24 +88,37 @@ local function sort_slots(operator, count)
 
   local slots = read_slots(outbox, at, stop)
   if #slots ~= (stop - at) * 16 then return nil, 'outbox is cut off' end
-  local runs, order, entries = {}, {}, {}
-  for i = 0, stop - at - 1 do
-    local slot = slots:sub(i * 16 + 1, i * 16 + 16)
-    local p, nonce = pair_of(slot:sub(1, 10)), nonce_of(slot)
-    if not is_of(p.name, operator) then return nil, 'slot of nobody' end
-    local sequence = at + i + 1
-    local _, acks = keys_of(p, nonce)
-    local fields = entries[acks]
-    if not fields then fields = {}; entries[acks] = fields end
-    fields[#fields + 1] = int(nonce % 128)
-    fields[#fields + 1] = '\0' .. number5(sequence)
-    local run = runs[p.name]
-    if not run then run = {}; runs[p.name] = run; order[#order + 1] = p.name end
-    run[#run + 1] = int(sequence)
+  local found, writes, runs = {}, {}, {}
+  local high -- 4 of the 5 bytes of the sequence
+  for i = 1, #slots, 16 do
+    local sequence = at + (i + 15) / 16
+    local rest = sequence % 256
+    if rest == 0 or i == 1 then high = number5(sequence):sub(1, 4) end
+    local p = pair_of(slots:sub(i, i + 9))
+    if not p.run then
+      if not is_of(p.name, operator) then return nil, 'slot of nobody' end
+      p.run = runs[p.name]
+      if not p.run then
+        p.run = {}
+        runs[p.name], found[#found + 1] = p.run, p.name
+      end
+    end
+    p.run[#p.run + 1] = sequence .. '' -- no number of settlements reaches 10^14
+    local a, b, c, d = slots:byte(i + 10, i + 13)
+    local nonce = ((a * 256 + b) * 256 + c) * 256 + d
+    local field = nonce % 128
+    local block = (nonce - field) / 128
+    local fields = p.blocks[block]
+    if not fields then
+      fields = {'HSET', bucket('a', p.id, nonce)}
+      p.blocks[block], writes[#writes + 1] = fields, fields
+    end
+    fields[#fields + 1] = field .. ''
+    fields[#fields + 1] = high .. string.char(rest, 0)
   end
-  for key, fields in pairs(entries) do call('HSET', key, unpack(fields)) end
+  for _, fields in ipairs(writes) do call(unpack(fields)) end
   local ms, due = int(now()), {'ZADD', tag .. ':y:' .. operator, 'NX'}
-  for _, name in ipairs(order) do
+  for _, name in ipairs(found) do
     call('RPUSH', tag .. ':l:' .. name, unpack(runs[name]))
     due[#due + 1] = ms
     due[#due + 1] = name:sub(#operator + 2)

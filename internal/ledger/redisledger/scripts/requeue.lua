@@ -5,15 +5,15 @@ local name = call('HGET', pair_key(id), 'u')
 if not is_of(name, operator) then return {'NOTFOUND'} end
 local key, field = bucket('a', id, nonce), int(nonce % 128)
 local entry = call('HGET', key, field)
-if not entry or math.floor(entry:byte(1) / 16) ~= DEAD then return {'NOTFOUND'} end
-local sequence, list = read5(entry, 2), tag .. ':l:' .. name
+if not entry or math.floor(entry:byte(6) / 16) ~= DEAD then return {'NOTFOUND'} end
+local sequence, list = read5(entry, 1), tag .. ':l:' .. name
 
 local after
 for _, other in ipairs(call('LRANGE', list, 0, -1)) do
   if tonumber(other) > sequence then after = other; break end
 end
 call('ZREMRANGEBYSCORE', KEYS[1], int(sequence), int(sequence))
-call('HSET', key, field, '\0' .. entry:sub(2, 6))
+call('HSET', key, field, entry:sub(1, 5) .. '\0')
 if after then
   call('LINSERT', list, 'BEFORE', after, int(sequence))
 else
