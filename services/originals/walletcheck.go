@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -20,12 +21,12 @@ func walletcheckCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "walletcheck",
 		Usage: "check a wallet: play the platform with every fault that one must come through",
-		Description: "Example: originals walletcheck --command 'originals reference-wallet'\n" +
+		Description: "Example: originals walletcheck --command './my-wallet --test'\n" +
 			"The command is run by /bin/sh for each case, with ORIGINALS_URL, ORIGINALS_GRPC, ORIGINALS_TOKEN,\n" +
 			"WALLET_LISTEN and WALLET_DIR. The README says what the wallet has to serve there.\n" +
 			"The exit status is 0 only when all cases pass.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "command", Usage: "`COMMAND` that starts the wallet"},
+			&cli.StringFlag{Name: "command", Usage: "`COMMAND` that starts the wallet (default: the reference wallet)"},
 			&cli.StringSliceFlag{Name: "case", Usage: "`NAME` of a case to run; may stand several times (default: all)"},
 			&cli.BoolFlag{Name: "list", Usage: "list the cases"},
 			&cli.BoolFlag{Name: "json", Usage: "print the results as JSON"},
@@ -45,8 +46,13 @@ func runWalletcheck(ctx context.Context, c *cli.Command) error {
 	if c.Bool("list") {
 		return listWalletCases(out, cases)
 	}
-	if c.String("command") == "" {
-		return errors.New("--command is needed")
+	command := c.String("command")
+	if command == "" {
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		command = "'" + strings.ReplaceAll(program, "'", `'\''`) + "' reference-wallet"
 	}
 	if c.Duration("patience") <= 0 || c.Int("parallel") < 1 {
 		return errors.New("--patience and --parallel must be positive")
@@ -58,7 +64,7 @@ func runWalletcheck(ctx context.Context, c *cli.Command) error {
 	defer os.RemoveAll(dir)
 	bar := newBar(len(cases), "checking")
 	results, err := walletcheck.Run(ctx, walletcheck.Options{
-		Command: c.String("command"), Dir: dir, Names: c.StringSlice("case"), Patience: c.Duration("patience"),
+		Command: command, Dir: dir, Names: c.StringSlice("case"), Patience: c.Duration("patience"),
 		Parallel: c.Int("parallel"), Clock: time.Now, Done: func(walletcheck.Result) { bar.Add(1) },
 	})
 	if err := errors.Join(err, bar.Finish()); err != nil {
