@@ -81,6 +81,9 @@ func NewRunner(client redis.UniversalClient, onCall func(script string, took tim
 	if one, ok := client.(*redis.Client); ok {
 		r.batch = &batcher{client: one}
 	}
+	if cluster, ok := client.(*redis.ClusterClient); ok {
+		cluster.OnNewNode(func(node *redis.Client) { node.AddHook(stay{}) })
+	}
 	return r
 }
 
