@@ -76,6 +76,40 @@ func rollOf(serverSeed, clientSeed string, nonce int) uint32 {
 	}
 }
 
+// TestMarkedSettledFirstPaidAfter has somebody look at a round all the time while it is settled: whenever it is SETTLED, its payout is
+// in the balance already.
+func TestMarkedSettledFirstPaidAfter(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *house) {
+		p := h.player()
+		watcher, wins, early := p.at(h.process()), 0, 0
+		for range 30 {
+			before, bet := p.balance(), p.diceBet(100)
+			id := p.leaveOpen(bet).GetRound().GetRoundId()
+			played := make(chan answer[*originalsv1.Round], 1)
+			go func() { played <- got(p.dice.PlaceBet(p.ctx, bet)) }()
+			for {
+				r := watcher.round(id)
+				now := watcher.balance()
+				if r.GetState() != originalsv1.Round_SETTLED {
+					early++
+					continue
+				}
+				if want := before - 100 + r.GetPayout().GetAmount(); now != want {
+					t.Errorf("a settled round that pays %d: the balance is %d, want %d", r.GetPayout().GetAmount(), now, want)
+				}
+				if r.GetPayout().GetAmount() > 0 {
+					wins++
+				}
+				break
+			}
+			(<-played).must(t)
+		}
+		if wins == 0 || early == 0 {
+			t.Errorf("%d wins, and %d looks before the end: the test shows nothing", wins, early)
+		}
+	})
+}
+
 // TestOperatorPicksBothSeeds wants no client seed from the house: before the player has sent his there is none anywhere, and a
 // rotation without one is refused and changes nothing.
 func TestOperatorPicksBothSeeds(t *testing.T) {
