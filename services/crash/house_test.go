@@ -42,13 +42,18 @@ var quick = Timings{Betting: 150 * time.Millisecond, Crashed: 20 * time.Millisec
 
 func newHouse(t testing.TB, url string) *house {
 	t.Helper()
+	h := &house{t: t, url: url, chain: newChain(t), pace: 200, short: quick}
+	h.store = redisledger.New(h.dial(nil), redisledger.Options{})
+	return h
+}
+
+func newChain(t testing.TB) *OwnChain {
+	t.Helper()
 	chain, err := NewOwnChain(100_000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, url: url, chain: chain, pace: 200, short: quick}
-	h.store = redisledger.New(h.dial(nil), redisledger.Options{})
-	return h
+	return chain
 }
 
 func onRedis(t testing.TB) *house {

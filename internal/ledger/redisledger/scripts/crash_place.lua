@@ -35,7 +35,8 @@ local phase = call('HMGET', phase_key(t), 'n', 'p', 'f')
 local newest = units(phase[1] or nil)
 local life = fence()
 if not life then return broken('no master_replid') end
-if not newest or phase[3] ~= life then return {'CLOSED'} end
+if not newest then return {'MOVED'} end -- the owner opens it just now
+if phase[3] ~= life then return {'CLOSED'} end
 if reserved ~= newest + 1 and not (reserved == newest and phase[2] == '1') then return {'MOVED'} end
 if reserved > last then return {'CLOSED'} end
 local number = int(reserved)
