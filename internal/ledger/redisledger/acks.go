@@ -42,47 +42,57 @@ func isVisible(text string, most int, first byte) bool {
 	return len(text) <= most
 }
 
-// ackBatch is the acknowledgements of one partition, by blocks of pairs.
+// ackBatch is the acknowledgements of one partition, in groups that have all but
+// nonce and wallet transaction in common.
 type ackBatch struct {
-	at     map[ackBlock]int // place of a block
-	blocks []ackBlock
-	items  [][]int // of each block: place of the acknowledgement in the request
-	fields [][]any // and what acknowledge.lua takes of it
+	at     map[ackGroup]int
+	seen   map[ledger.RoundID]bool
+	groups []ackGroup
+	items  [][]int // of each group: places in the request
 }
 
-type ackBlock struct {
+type ackGroup struct {
 	pair  ledger.PairID
 	block uint32
+	token uint64
+	why   string
 }
 
+// add puts an acknowledgement where it belongs. After one of a round that was
+// named before only new groups are used, so that the two stand in their order.
 func (b *ackBatch) add(i int, a ledger.Ack) {
-	key := ackBlock{a.Round.Pair, a.Round.Nonce / bucketSize}
-	at, ok := b.at[key]
+	if b.seen[a.Round] || b.at == nil {
+		b.at, b.seen = make(map[ackGroup]int), make(map[ledger.RoundID]bool)
+	}
+	b.seen[a.Round] = true
+	group := ackGroup{pair: a.Round.Pair, block: a.Round.Nonce / bucketSize, token: a.Token}
+	if a.Rejected {
+		group.why = "!" + a.Reason
+	}
+	at, ok := b.at[group]
 	if !ok {
-		if b.at == nil {
-			b.at = make(map[ackBlock]int)
-		}
-		at = len(b.blocks)
-		b.at[key] = at
-		b.blocks, b.items, b.fields = append(b.blocks, key), append(b.items, nil), append(b.fields, nil)
+		at = len(b.groups)
+		b.at[group] = at
+		b.groups, b.items = append(b.groups, group), append(b.items, nil)
 	}
 	b.items[at] = append(b.items[at], i)
-	token, why := "", ""
-	if a.Token != 0 {
-		token = strconv.FormatUint(a.Token, 10)
-	}
-	if a.Rejected {
-		why = "!" + a.Reason
-	}
-	b.fields[at] = append(b.fields[at], fieldNames[a.Round.Nonce%bucketSize], token, packAck(a.WalletTransaction), why)
 }
 
 // args returns what acknowledge.lua takes, and the order of its answers.
-func (b *ackBatch) args(operator string) (args []any, order []int) {
+func (b *ackBatch) args(operator string, acks []ledger.Ack) (args []any, order []int) {
 	args = append(args, operator)
-	for k, block := range b.blocks {
-		args = append(args, short(block.pair), nonceText(block.block), len(b.items[k]))
-		args = append(args, b.fields[k]...)
+	for k, group := range b.groups {
+		token := ""
+		if group.token != 0 {
+			token = strconv.FormatUint(group.token, 10)
+		}
+		args = append(args, short(group.pair), nonceText(group.block), token, group.why, len(b.items[k]))
+		for _, i := range b.items[k] {
+			args = append(args, fieldNames[acks[i].Round.Nonce%bucketSize])
+		}
+		for _, i := range b.items[k] {
+			args = append(args, packAck(acks[i].WalletTransaction))
+		}
 		order = append(order, b.items[k]...)
 	}
 	return args, order

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/openoriginals/originals/internal/ledger"
@@ -97,18 +98,39 @@ func (s *Store) claimAround(ctx context.Context, c ledger.Claim, home []string, 
 	return rounds, err
 }
 
-// promising returns those of the partitions where a claim would find something.
+// promising returns those of the partitions where a claim would find something,
+// or has something from an earlier call. What is settled or due meanwhile, it may
+// overlook: the next claim will not.
 func (s *Store) promising(ctx context.Context, c ledger.Claim, partitions []int) ([]int, error) {
-	var found [ledger.Partitions]bool
-	err := everyPartition(func(p int) error {
-		if !slices.Contains(partitions, p) {
-			return nil
+	type signs struct {
+		made           *redis.IntCmd
+		sorted, newest *redis.StringCmd
+		due            *redis.ZSliceCmd
+	}
+	found := make([]signs, len(partitions))
+	var clock *redis.TimeCmd
+	err := s.look(ctx, "claim_look", func(pipe redis.Pipeliner) {
+		clock = pipe.Time(ctx)
+		for i, p := range partitions {
+			key := func(kind string) string { return tag(p) + ":" + kind + ":" + c.Operator }
+			found[i] = signs{
+				pipe.Exists(ctx, key("j")+":"+c.ID), pipe.HGet(ctx, key("q"), "c"), pipe.Get(ctx, key("o")),
+				pipe.ZRangeWithScores(ctx, key("y"), 0, 0),
+			}
 		}
-		r, err := s.run(ctx, claimPeekScript, []string{outboxKey(c.Operator, p)}, c.Operator, c.ID)
-		found[p] = r.text(1) == "1"
-		return err
 	})
-	return slices.DeleteFunc(slices.Clone(partitions), func(p int) bool { return !found[p] }), err
+	if err != nil {
+		return nil, err
+	}
+	now := clock.Val().UnixMilli()
+	var promising []int
+	for i, p := range partitions {
+		due := found[i].due.Val()
+		if found[i].made.Val() > 0 || found[i].sorted.Val() != found[i].newest.Val() || len(due) > 0 && int64(due[0].Score) <= now {
+			promising = append(promising, p)
+		}
+	}
+	return promising, nil
 }
 
 // collect claims in the partitions, in turn, until there are enough. It also
@@ -270,8 +292,8 @@ func (s *Store) Acknowledge(ctx context.Context, operator string, acks []ledger.
 	}
 	var g errgroup.Group
 	for p := range of {
-		if len(of[p].blocks) > 0 {
-			g.Go(func() error { return s.acknowledge(ctx, operator, p, &of[p], results) })
+		if len(of[p].groups) > 0 {
+			g.Go(func() error { return s.acknowledge(ctx, operator, p, &of[p], acks, results) })
 		}
 	}
 	if err := g.Wait(); err != nil {
@@ -281,8 +303,8 @@ func (s *Store) Acknowledge(ctx context.Context, operator string, acks []ledger.
 }
 
 // acknowledge fills in the results of one partition.
-func (s *Store) acknowledge(ctx context.Context, operator string, partition int, batch *ackBatch, results []ledger.AckResult) error {
-	args, order := batch.args(operator)
+func (s *Store) acknowledge(ctx context.Context, operator string, partition int, batch *ackBatch, acks []ledger.Ack, results []ledger.AckResult) error {
+	args, order := batch.args(operator, acks)
 	r, err := s.sorted(ctx, operator, partition, func() (reply, error) {
 		return s.run(ctx, acknowledgeScript, []string{outboxKey(operator, partition)}, args...)
 	})

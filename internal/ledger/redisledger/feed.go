@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/openoriginals/originals/internal/bet"
@@ -64,15 +65,42 @@ func (s *Store) Settlement(ctx context.Context, operator string, id ledger.Round
 // Heads returns the newest sequence of each partition of an operator; 0 where it
 // has no settlement.
 func (s *Store) Heads(ctx context.Context, operator string) (heads [ledger.Partitions]uint64, err error) {
-	err = everyPartition(func(p int) error {
-		r, err := s.run(ctx, headScript, []string{outboxKey(operator, p)})
-		if err != nil {
-			return err
+	var gets [ledger.Partitions]*redis.StringCmd
+	err = s.look(ctx, "heads", func(pipe redis.Pipeliner) {
+		for p := range gets {
+			gets[p] = pipe.Get(ctx, outboxKey(operator, p))
 		}
-		heads[p], err = strconv.ParseUint(r.text(1), 10, 64)
-		return err
 	})
-	return heads, err
+	if err != nil {
+		return heads, err
+	}
+	for p, get := range gets {
+		if heads[p], err = get.Uint64(); err != nil && !errors.Is(err, redis.Nil) {
+			return heads, fmt.Errorf("redisledger: heads: %w", err)
+		}
+	}
+	return heads, nil
+}
+
+// look sends plain commands that only read, for many partitions, in one pipeline:
+// a script for each would cost several times as much. It fails when one of them
+// does; a value that is not there is no failure.
+func (s *Store) look(ctx context.Context, name string, commands func(redis.Pipeliner)) error {
+	start := time.Now()
+	pipe := s.client.Pipeline()
+	commands(pipe)
+	cmds, err := pipe.Exec(ctx)
+	for _, cmd := range cmds {
+		if err = cmd.Err(); err != nil && !errors.Is(err, redis.Nil) {
+			break
+		}
+		err = nil
+	}
+	s.onCall(name, time.Since(start), err)
+	if err != nil {
+		return s.runner.Failed(ctx, name, err)
+	}
+	return nil
 }
 
 // everyPartition runs f for all of them at once, so that their calls share

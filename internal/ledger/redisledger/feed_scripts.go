@@ -16,8 +16,6 @@ var (
 	fetchText string
 	//go:embed scripts/settlement.lua
 	settlementText string
-	//go:embed scripts/head.lua
-	headText string
 	//go:embed scripts/sort.lua
 	sortText string
 	//go:embed scripts/claim_home.lua
@@ -26,8 +24,6 @@ var (
 	claimDoneText string
 	//go:embed scripts/claim_where.lua
 	claimWhereText string
-	//go:embed scripts/claim_peek.lua
-	claimPeekText string
 	//go:embed scripts/claim.lua
 	claimText string
 	//go:embed scripts/claim_change.lua
@@ -42,12 +38,10 @@ var (
 	settlementsScript = redisscript.New("settlements", prelude, roundPart, feedPart, settlementsText)
 	fetchScript       = redisscript.New("fetch", prelude, fetchText)
 	settlementScript  = redisscript.New("settlement", prelude, roundPart, feedPart, settlementText)
-	headScript        = redisscript.New("head", prelude, headText)
 	sortScript        = redisscript.New("sort", prelude, roundPart, feedPart, sortText)
 	claimHomeScript   = redisscript.New("claim_home", prelude, claimHomeText)
 	claimDoneScript   = redisscript.New("claim_done", prelude, claimDoneText)
 	claimWhereScript  = redisscript.New("claim_where", prelude, claimWhereText)
-	claimPeekScript   = redisscript.New("claim_peek", prelude, claimPeekText)
 	claimScript       = redisscript.New("claim", prelude, roundPart, feedPart, claimText)
 	claimChangeScript = redisscript.New("claim_change", prelude, roundPart, feedPart, claimChangeText)
 	acknowledgeScript = redisscript.New("acknowledge", prelude, roundPart, feedPart, acknowledgeText)

@@ -1,60 +1,61 @@
--- KEYS outbox; ARGV operator, then for each block of 128 nonces of a pair: the
--- pair's id, block, items; and for each item: nonce in the block, token or '', what
--- an entry of a: says after its sequence, '!' and the reason of a rejected one, else ''.
+-- KEYS outbox; ARGV operator, then groups of items: the pair's id, block of 128
+-- nonces, token or '', '!' and the reason of rejected ones, else '', how many; and
+-- of all items the nonces in the block, and then what entries of a: say after their
+-- sequences. An item comes in a group before that of a repeat of it.
 -- -> {'OK', a status for each item, entries of a: that stand, one for each CONFLICT}
 --    | LATER when one is not sorted yet: nothing was changed
 local operator = ARGV[1]
 local ready, dead = tag .. ':y:' .. operator, tag .. ':d:' .. operator
 local DONE, ALREADY, STALE, CONFLICT, NOTFOUND = '1', '2', '3', '4', '5'
 local ms = now()
-local statuses, conflicts, players, changed, list_removals, buried, unburied = {}, {}, {}, {}, {}, {}, {}
+local statuses, conflicts, players, changed, buried, unburied = {}, {}, {}, {}, {}, {}
 
 local function player_of(name)
   local p = players[name]
   if p then return p end
   local kept = call('HMGET', tag .. ':k:' .. name, 'h', 'n', 'f', 'T')
-  p = {h = kept[1] or '', n = tonumber(kept[2] or '0'), f = tonumber(kept[3] or '0'), T = kept[4] or nil}
+  p = {h = kept[1] or '', n = tonumber(kept[2] or '0'), f = tonumber(kept[3] or '0'), T = kept[4] or nil, from = 1, fresh = {}}
   players[name] = p
   return p
 end
 
--- remove takes a sequence, as 5 bytes, from what is pending of a player.
-local function remove(name, p, text)
-  local h, at = p.h, 1
-  if h:sub(1, 5) == text then
-    p.h, p.f = h:sub(7), 0
+-- remove takes a sequence, as 5 bytes, from what is pending of a player: from p.h,
+-- which begins at p.from, or from those that nobody claimed.
+local function remove(p, text)
+  local h, from, at = p.h, p.from, nil
+  if h:sub(from, from + 4) == text then
+    p.from, p.f, at = from + 6, 0, from
   else
+    at = from
     repeat
       at = h:find(text, at, true)
       if not at then
-        list_removals[#list_removals + 1] = {tag .. ':l:' .. name, int(read5(text, 1))}
+        p.fresh[#p.fresh + 1] = int(read5(text, 1))
         return
       end
       at = at + 1
-    until at % 6 == 2
+    until (at - from) % 6 == 1
     at = at - 1
     p.h = h:sub(1, at - 1) .. h:sub(at + 6)
   end
-  if at <= p.n * 6 then
+  if at - from < p.n * 6 then
     p.n = p.n - 1
     if p.n == 0 then p.T, p.over = nil, true end
   end
 end
 
 -- decide returns the status of one item of a player, and the entry that it makes.
-local function decide(name, p, entry, token, reported, why)
+local function decide(p, entry, token, reported, why)
   local head, text = entry:byte(6), entry:sub(1, 5)
-  local stands = (head - head % 16) / 16
-  if stands == ACKNOWLEDGED then
-    return why == '' and entry:sub(6) == reported and ALREADY or CONFLICT
-  end
-  if stands == DEAD then
+  if head >= DEAD * 16 then
     if why ~= '' then return ALREADY end
     if token ~= '' then return STALE end
     unburied[text], buried[text] = true, nil
+  elseif head >= ACKNOWLEDGED * 16 then
+    return why == '' and entry:sub(6) == reported and ALREADY or CONFLICT
   else
     if token ~= '' and token ~= p.T then return STALE end
-    remove(name, p, text)
+    remove(p, text)
   end
   if why == '' then return DONE, text .. reported end
   buried[text] = why:sub(2)
@@ -69,41 +70,41 @@ local function missing(id, block, field)
   return tonumber(at) < tonumber(last) and 'LATER' or NOTFOUND
 end
 
-local i = 2
-while i <= #ARGV do
-  local id, block, count = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2])
-  i = i + 3
-  local name, key, fields, entries = call('HGET', pair_key(id), 'u'), tag .. ':a:' .. id .. ':' .. block, {}, {}
+local args, i = ARGV, 2
+while i <= #args do
+  local id, block, token, why, count = args[i], args[i + 1], args[i + 2], args[i + 3], tonumber(args[i + 4])
+  local first, answers = i + 5, i + 4 + count
+  i = first + 2 * count
+  local name, key = call('HGET', pair_key(id), 'u'), tag .. ':a:' .. id .. ':' .. block
   local own = is_of(name, operator)
-  for k = 1, count do fields[k] = ARGV[i + k * 4 - 4] end
-  if own then
-    for k, entry in ipairs(call('HMGET', key, unpack(fields))) do entries[fields[k]] = entry end
-  end
-  local p, writes = own and player_of(name), {}
+  local p = own and player_of(name)
+  local entries = own and call('HMGET', key, unpack(args, first, answers)) or {}
+  local writes, before = {}, changed[key]
   for k = 1, count do
-    local at, field = i + k * 4 - 4, fields[k]
-    local status, made = NOTFOUND, nil
-    if entries[field] then
-      status, made = decide(name, p, entries[field], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3])
+    local field, status, made = args[first + k - 1], NOTFOUND, nil
+    local entry = before and before[field] or entries[k]
+    if entry then
+      status, made = decide(p, entry, token, args[answers + k], why)
     elseif own then
       status = missing(id, block, field)
     end
     if status == 'LATER' then return {'LATER'} end
     statuses[#statuses + 1] = status
-    if status == CONFLICT then conflicts[#conflicts + 1] = entries[field] end
-    if made then
-      entries[field] = made
-      writes[#writes + 1] = field
-      writes[#writes + 1] = made
-    end
+    if status == CONFLICT then conflicts[#conflicts + 1] = entry end
+    if made then writes[field] = made end
   end
-  if #writes > 0 then changed[key] = writes end
-  i = i + count * 4
+  if before then
+    for field, made in pairs(writes) do before[field] = made end
+  else
+    changed[key] = writes
+  end
 end
 
 for key, writes in pairs(changed) do
-  call('HSET', key, unpack(writes))
-  call('PEXPIRE', key, int(KEPT_MS))
+  if next(writes) then
+    call('HSET', key, unpack(show(writes)))
+    call('PEXPIRE', key, int(KEPT_MS))
+  end
 end
 for text in pairs(unburied) do
   local sequence = int(read5(text, 1))
@@ -113,17 +114,18 @@ for text, why in pairs(buried) do
   local sequence = int(read5(text, 1))
   call('ZADD', dead, sequence, sequence .. ':' .. why)
 end
-for _, r in ipairs(list_removals) do call('LREM', r[1], 1, r[2]) end
 for name, p in pairs(players) do
-  local key, player = tag .. ':k:' .. name, name:sub(#operator + 2)
-  if p.h == '' and call('EXISTS', tag .. ':l:' .. name) == 0 then
+  local key, list, player = tag .. ':k:' .. name, tag .. ':l:' .. name, name:sub(#operator + 2)
+  for _, sequence in ipairs(p.fresh) do call('LREM', list, 1, sequence) end
+  local h = p.h:sub(p.from)
+  if h == '' and call('EXISTS', list) == 0 then
     call('DEL', key)
     call('ZREM', ready, player)
   else
     if p.T then
-      call('HSET', key, 'h', p.h, 'n', int(p.n), 'f', int(p.f))
+      call('HSET', key, 'h', h, 'n', int(p.n), 'f', int(p.f))
     else
-      call('HSET', key, 'h', p.h, 'f', int(p.f))
+      call('HSET', key, 'h', h, 'f', int(p.f))
       call('HDEL', key, 'n', 'T', 'E', 'C')
     end
     if p.over then call('ZADD', ready, int(ms), player) end
