@@ -34,9 +34,20 @@ type CrashTable struct {
 
 // Operator is a casino that brings its own front end and wallet.
 type Operator struct {
-	Name string `yaml:"name"` // [a-z0-9-]{1,32}, the claim "operator" of its tokens
-	Keys []Key  `yaml:"keys"`
+	Name     string    `yaml:"name"` // [a-z0-9-]{1,32}, the claim "operator" of its tokens
+	Keys     []Key     `yaml:"keys"`
+	Callback *Callback `yaml:"callback"` // nil: its wallet asks for its settlements
 }
+
+// Callback is where the settlements of an operator are pushed to.
+type Callback struct {
+	URL         string   `yaml:"url"`         // https, or http on this machine
+	SecretFiles []string `yaml:"secretFiles"` // one, or two while they are exchanged
+	TimeoutMS   int64    `yaml:"timeoutMs"`   // of one call, 100..30000; 10000 when left out
+}
+
+// DefaultCallbackTimeoutMS is the time of one callback whose operator gave none.
+const DefaultCallbackTimeoutMS = 10_000
 
 // Key is where the public keys of an operator are: a file or an address,
 // exactly one of them.

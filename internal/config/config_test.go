@@ -22,7 +22,7 @@ func TestExampleIsTheDefaultWhereItSaysSo(t *testing.T) {
 	want := []Operator{{Name: "example-casino", Keys: []Key{
 		{ID: "2026-01", File: "/etc/originals/example-casino.pem"},
 		{JWKS: "https://id.example.com/.well-known/jwks.json"},
-	}}}
+	}, Callback: &Callback{URL: "https://wallet.example.com/settlements", SecretFiles: []string{"/etc/originals/example-casino.whsec"}, TimeoutMS: 10_000}}}
 	if !reflect.DeepEqual(c.Operators, want) {
 		t.Errorf("operators %+v, want %+v", c.Operators, want)
 	}
@@ -148,6 +148,10 @@ func TestRefusedWithLineAndKey(t *testing.T) {
 		{"password in the address", operator("jwks: https://u:p@x.example"), "line 4", "jwks"},
 		{"id of a JWKS", operator("{jwks: https://x.example, id: y}"), "line 4", "operators[0].keys[0].id"},
 		{"key of two operators", operator("file: x") + "  - name: b\n    keys: [{file: x}]\n", "line 6", "operators[1].keys[0]"},
+		{"callback over plain http", operator("file: x") + "    callback: {url: http://wallet.example, secretFiles: [s]}\n", "line 5", "operators[0].callback.url"},
+		{"callback without a secret", operator("file: x") + "    callback: {url: https://wallet.example}\n", "line 5", "operators[0].callback.secretFiles"},
+		{"callback with three secrets", operator("file: x") + "    callback: {url: https://wallet.example, secretFiles: [a, b, c]}\n", "line 5", "secretFiles"},
+		{"callback that waits an hour", operator("file: x") + "    callback: {url: 'http://127.0.0.1:1', secretFiles: [a], timeoutMs: 3600000}\n", "line 5", "operators[0].callback.timeoutMs"},
 		{"wildcard origin", "cors:\n  origins: ['*']\n", "line 2", "cors.origins[0]"},
 		{"wildcard host", "cors:\n  origins: ['https://*.example.com']\n", "line 2", "cors.origins[0]"},
 		{"origin with a path", "cors:\n  origins: [https://a.example/]\n", "line 2", "cors.origins[0]"},

@@ -60,5 +60,10 @@ func (t tree) decode(text []byte) (Config, error) {
 	if c.Crash.Tables == nil {
 		c.Crash = Default().Crash
 	}
+	for _, operator := range c.Operators {
+		if callback := operator.Callback; callback != nil && callback.TimeoutMS == 0 {
+			callback.TimeoutMS = DefaultCallbackTimeoutMS
+		}
+	}
 	return c, c.validate()
 }

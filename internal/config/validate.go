@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -67,8 +68,34 @@ func validateOperators(operators []Operator) error {
 				return err
 			}
 		}
+		if err := operator.Callback.validate(path + ".callback"); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+func (c *Callback) validate(path string) error {
+	switch {
+	case c == nil:
+		return nil
+	case !isHTTPS(c.URL) && !isLoopback(c.URL):
+		return fieldError(path+".url", "must be an https address, or an http one of this machine")
+	case len(c.SecretFiles) < 1 || len(c.SecretFiles) > 2:
+		return fieldError(path+".secretFiles", "must be one file, or two while secrets are exchanged")
+	case c.TimeoutMS < 100 || c.TimeoutMS > 30_000:
+		return fieldError(path+".timeoutMs", "must be 100 to 30000")
+	}
+	return nil
+}
+
+func isLoopback(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" || u.User != nil || u.Fragment != "" {
+		return false
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err == nil && ip.IsLoopback() || u.Hostname() == "localhost"
 }
 
 // validate also refuses a source that stands twice. That two sources hold the

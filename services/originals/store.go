@@ -17,7 +17,6 @@ import (
 	"github.com/openoriginals/originals/internal/seal"
 	"github.com/openoriginals/originals/services/duel"
 	"github.com/openoriginals/originals/services/seedpair"
-	"github.com/openoriginals/originals/services/settlement"
 )
 
 // checkTimeout bounds the look at the store before the first bet is taken.
@@ -58,7 +57,9 @@ func (p *process) openStore(ctx context.Context) error {
 		p.openDuels(client, keys)
 	}
 	if p.has(roleSettlement) {
-		p.settlement = settlement.New(settlement.Options{Store: p.store, House: p.house, Log: p.log, Stop: p.stop})
+		if err := p.openSettlement(); err != nil {
+			return err
+		}
 	}
 	if p.has(roleCrash) {
 		return p.openCrash(ctx, keys)

@@ -327,3 +327,19 @@ func (b *books) unbooked(operator string) (left []string) {
 	slices.Sort(left)
 	return left
 }
+
+func (b *books) Backlog(_ context.Context, operator string) (dead, unclaimed int64, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, run := range b.of(operator) {
+		for _, e := range run {
+			switch {
+			case e.rejected:
+				dead++
+			case !e.acked && e.claim == "":
+				unclaimed++
+			}
+		}
+	}
+	return dead, unclaimed, nil
+}

@@ -56,7 +56,6 @@ func (l *lockedBuffer) String() string {
 type observer struct {
 	mu     sync.Mutex
 	counts map[string]int
-	oldest time.Duration
 }
 
 func (o *observer) add(what string, n int) {
@@ -77,13 +76,9 @@ func (o *observer) count(what string) int {
 func (o *observer) Claimed(n int)              { o.add("claimed", n) }
 func (o *observer) Acknowledged(status string) { o.add(status, 1) }
 func (o *observer) CalledBack(result string)   { o.add("callback "+result, 1) }
-func (o *observer) Backlog(_ string, dead int, oldest time.Duration) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.counts == nil {
-		o.counts = make(map[string]int)
-	}
-	o.counts["dead"], o.oldest = dead, oldest
+func (o *observer) Backlog(operator string, dead, unclaimed int64) {
+	o.add("dead of "+operator, int(dead))
+	o.add("unclaimed of "+operator, int(unclaimed))
 }
 
 func newHouse(t testing.TB, store settlement.Store, change func(*settlement.Options)) *house {

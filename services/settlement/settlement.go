@@ -29,6 +29,10 @@ type Store interface {
 	// Heads returns the newest sequence of each partition of an operator; 0
 	// where it has no settlement.
 	Heads(ctx context.Context, operator string) ([ledger.Partitions]uint64, error)
+
+	// Backlog returns how many settlements of an operator are dead letters, and
+	// how many nobody has claimed, acknowledged or looked for yet.
+	Backlog(ctx context.Context, operator string) (dead, unclaimed int64, err error)
 }
 
 // Observer is told what happens, for metrics. Its methods must not block.
@@ -40,9 +44,9 @@ type Observer interface {
 	// CalledBack is told what came of one callback: "delivered", "refused" for
 	// an answer other than 2xx, or "failed" where there was none.
 	CalledBack(result string)
-	// Backlog is told of an operator's dead letters, and of the age of the
-	// oldest settlement that is neither acknowledged nor a dead letter; 0 for none.
-	Backlog(operator string, deadLetters int, oldest time.Duration)
+	// Backlog is told how many settlements of an operator are dead letters, and
+	// how many no wallet has claimed or acknowledged yet.
+	Backlog(operator string, deadLetters, unclaimed int64)
 }
 
 // Options are what a Service is made of.
@@ -95,10 +99,10 @@ func Bind(r grpc.ServiceRegistrar, s *Service) {
 
 type silent struct{}
 
-func (silent) Claimed(int)                        {}
-func (silent) Acknowledged(string)                {}
-func (silent) CalledBack(string)                  {}
-func (silent) Backlog(string, int, time.Duration) {}
+func (silent) Claimed(int)                  {}
+func (silent) Acknowledged(string)          {}
+func (silent) CalledBack(string)            {}
+func (silent) Backlog(string, int64, int64) {}
 
 // operator returns the operator whom the token names. Nothing in a request
 // does.
