@@ -44,7 +44,7 @@ func (p *platform) ClaimSettlements(_ context.Context, req *originalsv1.ClaimSet
 	return &originalsv1.ClaimSettlementsResponse{Settlements: cloneAll(c.items)}, nil
 }
 
-// claimAgain answers with the items whose lease still lasts.
+// claimAgain answers with the items whose lease still lasts, acknowledged or not.
 func (p *platform) claimAgain(known *claim, req *originalsv1.ClaimSettlementsRequest) (*originalsv1.ClaimSettlementsResponse, error) {
 	if !proto.Equal(known.request, req) {
 		return nil, reason.New(reason.ClaimIDReused, "the claimId belongs to another claim")
@@ -52,7 +52,7 @@ func (p *platform) claimAgain(known *claim, req *originalsv1.ClaimSettlementsReq
 	res := new(originalsv1.ClaimSettlementsResponse)
 	for _, item := range known.items {
 		l := p.leases[item.GetPlayerId()]
-		if l != nil && l.claim == req.GetClaimId() && p.now().Before(l.expires) && p.byID[item.GetSettlementId()].open() {
+		if l != nil && l.claim == req.GetClaimId() && p.now().Before(l.expires) {
 			res.Settlements = append(res.Settlements, proto.CloneOf(item))
 		}
 	}
