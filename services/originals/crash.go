@@ -15,9 +15,12 @@ import (
 	"github.com/openoriginals/originals/services/crash"
 )
 
-// ownChainLength is how many rounds a chain has that is made at the start: some
-// ten days.
-const ownChainLength = 100_000
+// How many rounds a chain has that is made at the start: on the embedded store
+// some ten days, otherwise some months.
+const (
+	tryingLength = 100_000
+	chainLength  = 1_000_000
+)
 
 // openCrash opens the crash tables, and plays those that this process gets hold
 // of.
@@ -45,15 +48,16 @@ func (p *process) openCrash(ctx context.Context, keys *seal.Keys) error {
 	return nil
 }
 
-// crashTables returns the tables of the house with their chains. On the
-// embedded store each gets a chain of its own, which ends with the process.
-func (p *process) crashTables(context.Context, *seal.Keys) ([]crash.Table, error) {
-	if p.redis != "" {
-		return nil, nil
+// crashTables returns the tables of the house with their chains, which are made
+// where there are none.
+func (p *process) crashTables(ctx context.Context, keys *seal.Keys) ([]crash.Table, error) {
+	length := uint32(chainLength)
+	if p.redis == "" {
+		length = tryingLength
 	}
 	var tables []crash.Table
 	for _, t := range p.house.Crash.Tables {
-		chain, err := crash.NewOwnChain(ownChainLength)
+		chain, err := crash.OpenChain(ctx, p.store, keys, rng.Table(t.Name), length)
 		if err != nil {
 			return nil, err
 		}

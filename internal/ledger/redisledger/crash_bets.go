@@ -19,7 +19,9 @@ import (
 )
 
 // crashKey returns a key of a table in one partition.
-func crashKey(partition int, kind, table string) string { return tag(partition) + ":" + kind + ":" + table }
+func crashKey(partition int, kind, table string) string {
+	return tag(partition) + ":" + kind + ":" + table
+}
 
 var errBettingClosed = reason.New(reason.BettingClosed, "the table takes no bets now")
 

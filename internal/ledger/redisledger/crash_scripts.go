@@ -38,6 +38,8 @@ var (
 	crashTotalsText string
 	//go:embed scripts/crash_history.lua
 	crashHistoryText string
+	//go:embed scripts/crash_chain.lua
+	crashChainText string
 	//go:embed scripts/crash_publish.lua
 	crashPublishText string
 
@@ -55,5 +57,6 @@ var (
 	crashReleaseScript = redisscript.New("crash_release", prelude, crashReleaseText)
 	crashTotalsScript  = redisscript.New("crash_totals", prelude, crashTotalsText)
 	crashHistoryScript = redisscript.New("crash_history", prelude, crashHistoryText)
+	crashChainScript   = redisscript.New("crash_chain", prelude, crashChainText)
 	crashPublishScript = redisscript.New("crash_publish", prelude, crashHomePart, crashPublishText)
 )
