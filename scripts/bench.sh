@@ -51,7 +51,7 @@ awk '
     key = pkg " " name
     for (i = 2; i < NF; i++) {
       if ($(i + 1) == "ns/op") times[key] = times[key] " " $i
-      if ($(i + 1) ~ /^B\/(round|player)$/) memory = memory sprintf("  %-62s %s\n", "Redis memory, " $(i + 1), $i)
+      if ($(i + 1) ~ /^B\/(round|player|transfer)$/) memory = memory sprintf("  %-62s %s\n", "Redis memory, " $(i + 1), $i)
     }
   }
   function median(key,   n, a, i, j, t) {
@@ -67,6 +67,10 @@ awk '
     ratio("derivation rate / rate of the bare permutations", "internal/rng BenchmarkBarePermutations", "internal/rng BenchmarkDerive", "0.70")
     ratio("bulk verification rate / derivation rate, on all processors", "internal/evidence BenchmarkDerive", "internal/evidence BenchmarkBulk", "0.80")
     ratio("rolls of a duel / bare calls of Redis", "internal/duelstore BenchmarkRoll/ping", "internal/duelstore BenchmarkRoll/roll", "0.30")
+    ledger = "internal/ledger/redisledger Benchmark"
+    ratio("claims and acknowledgements / a bare pipeline of their writes", ledger "Claims/bare", ledger "Claims/claim", "0.50")
+    ratio("settlements read by 64 readers / entries by XREAD", ledger "Feed/xread", ledger "Feed/settlements", "0.50")
+    ratio("bets with the feed of settlements / without", ledger "Settling/bare", ledger "Settling/feed", "0.80")
     printf "%s%s", memory, bets
   }
 ' "$log"
