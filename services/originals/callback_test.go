@@ -74,7 +74,7 @@ func TestCallbackReachesTheOperator(t *testing.T) {
 	}
 	access := []string{"--url", s.gateways[0], "--token", s.tokenOf("wallet", auth.Wallet)}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		_, out, _ := testenv.Run(t, nil, slices.Concat([]string{"wallet", "settlements"}, access)...)
+		_, out, _ := testenv.Run(t, nil, slices.Concat([]string{"wallet", "settlement", "--settlement", round.GetRoundId()}, access)...)
 		if strings.Contains(out, "msg_") {
 			break
 		}

@@ -40,6 +40,9 @@ func walletCommand() *cli.Command {
 				&cli.Int64Flag{Name: "after", Usage: "only those after this `SEQUENCE` of the partition"},
 				&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most this many `ROWS`"},
 			}, showSettlements),
+			callCommand("settlement", "show one settlement, and what the wallet said of it", []cli.Flag{
+				&cli.StringFlag{Name: "settlement", Required: true, Usage: "`ID` of the settlement, which is its round's"},
+			}, showSettlement),
 			callCommand("rejected", "list dead letters: settlements that were rejected or claimed in vain too often", []cli.Flag{
 				&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most this many `ROWS`"},
 			}, showRejected),
@@ -187,12 +190,26 @@ func showSettlements(ctx context.Context, c *cli.Command, api *client) error {
 }
 
 func settlementRows(list []*originalsv1.Settlement) [][]string {
-	rows := [][]string{{"PLACE", "SETTLEMENT", "PLAYER", "GAME", "STAKE", "PAYOUT", "RESULT", "SETTLED", "WALLET TRANSACTION"}}
+	rows := [][]string{{"PLACE", "SETTLEMENT", "PLAYER", "GAME", "STAKE", "PAYOUT", "RESULT", "SETTLED"}}
 	for _, s := range list {
 		rows = append(rows, []string{fmt.Sprintf("%d/%d", s.GetPartition(), s.GetSequence()), s.GetSettlementId(), s.GetPlayerId(), s.GetGame().String(),
-			sum(s.GetStake()), sum(s.GetPayout()), s.GetResult().String(), moment(s.GetSettleTime()), dash(s.GetWalletTransactionId())})
+			sum(s.GetStake()), sum(s.GetPayout()), s.GetResult().String(), moment(s.GetSettleTime())})
 	}
 	return rows
+}
+
+func showSettlement(ctx context.Context, c *cli.Command, api *client) error {
+	var s originalsv1.Settlement
+	if err := api.get(ctx, "/v1/wallet/settlements/"+url.PathEscape(c.String("settlement")), &s); err != nil {
+		return err
+	}
+	if done, err := answerJSON(c, &s); done {
+		return err
+	}
+	rows := settlementRows([]*originalsv1.Settlement{&s})
+	rows[0] = append(rows[0], "WALLET TRANSACTION", "REJECTED")
+	rows[1] = append(rows[1], dash(s.GetWalletTransactionId()), dash(s.GetRejectReason()))
+	return table(c.Root().Writer, rows)
 }
 
 func showRejected(ctx context.Context, c *cli.Command, api *client) error {

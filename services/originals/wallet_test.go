@@ -46,6 +46,7 @@ func TestWalletOnTheCommandLine(t *testing.T) {
 	run(0, fmt.Sprint(round.GetBalance().GetAmount()), "", "balances", "--player", "alice")
 	run(2, "", "PLAYER_NOT_FOUND", "balances", "--player", "nobody")
 	run(0, round.GetRoundId(), "", "settlements")
+	run(0, round.GetRoundId(), "", "settlement", "--settlement", round.GetRoundId())
 	run(0, "SETTLEMENT", "", "rejected")
 	run(2, "", "SETTLEMENT_NOT_FOUND", "requeue", "--settlement", round.GetRoundId())
 	run(2, "", "--partition must be 0 to 63", "settlements", "--partition", "64")
