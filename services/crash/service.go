@@ -9,6 +9,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"time"
@@ -71,7 +72,8 @@ type Options struct {
 	// Stop ends the streams of watchers when it is closed; nil for never.
 	Stop <-chan struct{}
 
-	pace int64 // of rounds, so that those of tests are short; 1 otherwise
+	pace  int64         // of rounds, so that those of tests are short; 1 otherwise
+	stale time.Duration // after which an owner counts as dead; staleAfter otherwise
 }
 
 // Service implements CrashService.
@@ -89,7 +91,7 @@ type Service struct {
 func New(o Options) *Service {
 	digest := o.Growth.SHA256()
 	s := &Service{o: o, name: rand.Text(), tables: make(map[string]*table), digest: hexOf(digest[:])}
-	s.o.pace = max(s.o.pace, 1)
+	s.o.pace, s.o.stale = max(s.o.pace, 1), cmp.Or(s.o.stale, staleAfter)
 	if s.o.Watch == nil {
 		s.o.Watch = NewMetrics()
 	}

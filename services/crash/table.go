@@ -67,7 +67,7 @@ func (t *table) run(ctx context.Context) {
 func (t *table) acquire(ctx context.Context) (ledger.CrashOwner, ledger.CrashLease, bool) {
 	var last ledger.CrashLease
 	var since time.Time
-	for ; ctx.Err() == nil; sleep(ctx, lookInterval) {
+	for ; ctx.Err() == nil; sleep(ctx, min(lookInterval, t.s.o.stale/4)) {
 		seen, err := t.store().CrashLease(ctx, t.name())
 		if err != nil {
 			since = time.Time{} // the owner cannot show anything either
@@ -77,7 +77,7 @@ func (t *table) acquire(ctx context.Context) (ledger.CrashOwner, ledger.CrashLea
 		if since.IsZero() || seen.Epoch != last.Epoch || seen.Beats != last.Beats {
 			last, since = seen, time.Now()
 		}
-		if seen.Owner != "" && seen.Owner != t.s.name && time.Since(since) < staleAfter {
+		if seen.Owner != "" && seen.Owner != t.s.name && time.Since(since) < t.s.o.stale {
 			continue
 		}
 		owner, err := t.store().TakeCrashTable(ctx, t.name(), seen, t.s.name, t.s.o.Address)
@@ -118,7 +118,7 @@ func (t *table) own(ctx context.Context, owner ledger.CrashOwner, before ledger.
 
 // beat shows that the owner is alive, until it is not the owner any more.
 func (t *table) beat(ctx context.Context, lost context.CancelFunc, owner ledger.CrashOwner) {
-	for ; ctx.Err() == nil; sleep(ctx, beatInterval) {
+	for ; ctx.Err() == nil; sleep(ctx, min(beatInterval, t.s.o.stale/6)) {
 		p := t.shown.Load()
 		err := t.store().BeatCrashTable(ctx, owner, p.number, p.elapsedUs)
 		if errors.Is(err, ledger.ErrCrashFenced) {

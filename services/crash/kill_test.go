@@ -1,0 +1,289 @@
+package crash
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/openoriginals/originals/internal/auth"
+	"github.com/openoriginals/originals/internal/config"
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/ledger/redisledger"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/seal"
+	"github.com/openoriginals/originals/internal/testenv"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+)
+
+// ownerVariable makes the test's program an owner process: the store's address
+// and the file of the seal key.
+const ownerVariable = "CRASH_TEST_OWNER"
+
+func TestMain(m *testing.M) {
+	if args := os.Getenv(ownerVariable); args != "" {
+		if err := ownTable(strings.Fields(args)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// killed are the settings of processes that are killed: short rounds.
+func killed(o Options) Options {
+	o.House, o.Growth, o.Log, o.pace, o.stale = config.Default(), growth, zap.NewNop(), 80, 400*time.Millisecond
+	return o
+}
+
+// ownTable plays the table until the process is killed.
+func ownTable(args []string) error {
+	client, err := redisledger.Dial(args[0])
+	if err != nil {
+		return err
+	}
+	keys, err := seal.ReadFile(args[1])
+	if err != nil {
+		return err
+	}
+	store := redisledger.New(client, redisledger.Options{})
+	chain, err := OpenChain(context.Background(), store, keys, "main", 5000)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s := New(killed(Options{
+		Store: store, Address: l.Addr().String(),
+		Tables: []Table{{Name: "main", Chain: chain, Timings: Timings{Betting: 150 * time.Millisecond, Crashed: 20 * time.Millisecond, Tick: 10 * time.Millisecond}}},
+	}))
+	g := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		p, err := ledger.ParsePlayer(metadata.ValueFromIncomingContext(ctx, "authorization")[0])
+		if err != nil {
+			return nil, err
+		}
+		return next(auth.NewContext(ctx, auth.Identity{Subject: p.ID, Operator: p.Operator, Role: auth.Player}), req)
+	}))
+	Bind(g, s)
+	go func() { _ = g.Serve(l) }()
+	fmt.Println(l.Addr())
+	s.Run(context.Background())
+	return nil
+}
+
+// owners starts owner processes, and kills them.
+type owners struct {
+	*house
+	keyFile string
+	cmds    map[string]*exec.Cmd // by address
+}
+
+func (o *owners) launch() {
+	o.t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), ownerVariable+"="+o.url+" "+o.keyFile)
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		o.t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	o.cmds[strings.TrimSpace(line)] = cmd
+}
+
+// owner returns the address of the process that has the table.
+func (o *owners) owner() string {
+	o.t.Helper()
+	lease, err := o.store.CrashLease(context.Background(), "main")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return lease.Address
+}
+
+// killOwner kills the owner as soon as the table is in a phase, and starts
+// another process in its place.
+func (o *owners) killOwner(phase ledger.CrashPhase) {
+	o.t.Helper()
+	o.await("a phase", func() bool { return o.state().Round.Phase == phase || phase == ledger.CrashClosing })
+	address := o.owner()
+	cmd := o.cmds[address]
+	delete(o.cmds, address)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	o.launch()
+	o.await("another owner", func() bool { return o.owner() != address })
+}
+
+// gambler bets on every round that he can, and remembers what he was told.
+type gambler struct {
+	player  ledger.Player
+	random  *rand.Rand
+	stakes  int
+	unknown map[string]bool  // bets whose cash-out may have been decided
+	cashed  map[string]int64 // bet -> acknowledged payout
+	bets    []string
+}
+
+func (g *gambler) play(p *process, t *testing.T, stop *atomic.Bool) {
+	for n := 0; !stop.Load(); n++ {
+		id := fmt.Sprint("bet-", n)
+		target := int64(101 + g.random.IntN(300))
+		round, err := p.bet(g.player, id, target)
+		for ; reason.Of(err) == reason.StoreUnavailable; round, err = p.bet(g.player, id, target) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if reason.Of(err) == reason.BetAlreadyPlaced || reason.Of(err) == reason.BettingClosed {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", id, err)
+			return
+		}
+		g.bets = append(g.bets, id)
+		if g.random.IntN(2) == 0 {
+			time.Sleep(time.Duration(100+g.random.IntN(500)) * time.Millisecond)
+			continue
+		}
+		g.cashOut(p, t, round.GetBetId(), stop)
+	}
+}
+
+// cashOut insists until the answer is definite.
+func (g *gambler) cashOut(p *process, t *testing.T, id string, stop *atomic.Bool) {
+	for !stop.Load() {
+		ctx := metadata.NewIncomingContext(as(g.player), metadata.Pairs("authorization", g.player.String()))
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		round, err := p.CashOut(ctx, &originalsv1.CrashServiceCashOutRequest{Table: "main", BetId: id})
+		cancel()
+		switch {
+		case err == nil && round.GetState() == originalsv1.Round_SETTLED:
+			g.cashed[id] = round.GetPayout().GetAmount()
+			return
+		case err == nil:
+			t.Errorf("a cash-out was answered with %v", round)
+			return
+		case reason.Of(err) != reason.RoundNotStarted:
+			g.unknown[id] = true
+		}
+		time.Sleep(time.Duration(5+g.random.IntN(20)) * time.Millisecond)
+	}
+}
+
+// check compares every bet with what its gambler was told and with the rules.
+func (g *gambler) check(h *house) {
+	h.t.Helper()
+	balance := money.Units(100_000)
+	for _, id := range g.bets {
+		got, err := h.store.FindCrashBet(context.Background(), "main", g.player, id)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		r := got.Round
+		point := h.point(r.Bet.Crash.Number)
+		balance += r.Payout - r.Stake
+		acknowledged, told := g.cashed[id]
+		switch {
+		case r.State != ledger.Settled:
+			h.t.Errorf("bet %s of round %d is in state %d", id, r.Bet.Crash.Number, r.State)
+		case told && int64(r.Payout) != acknowledged:
+			h.t.Errorf("acknowledged %d, paid %d", acknowledged, r.Payout)
+		case r.Bet.Crash.CashOutE2 > point || r.Payout != money.Units(r.Bet.Crash.CashOutE2):
+			h.t.Errorf("paid %d at %d, crashed at %d", r.Payout, r.Bet.Crash.CashOutE2, point)
+		case !told && !g.unknown[id] && r.Bet.Crash.Wins(point) != (r.Payout > 0):
+			h.t.Errorf("target %d, crashed at %d, paid %d", r.Bet.Crash.TargetE2, point, r.Payout)
+		}
+	}
+	if got := h.balance(g.player); got != balance {
+		h.t.Errorf("%s has %d, want %d", g.player, got, balance)
+	}
+}
+
+// TestKillOwners kills the owner in every phase by turns.
+func TestKillOwners(t *testing.T) {
+	kills, gamblers := 60, 500
+	if os.Getenv("ORIGINALS_TEST_SOAK") != "" {
+		kills = 200
+	}
+	h := newHouse(t, testenv.Redis(t, testenv.Always).URL())
+	o := &owners{house: h, keyFile: t.TempDir() + "/seal.key", cmds: make(map[string]*exec.Cmd)}
+	if err := os.WriteFile(o.keyFile, []byte(strings.Repeat("5a", 32)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := seal.ReadFile(o.keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.chain, err = OpenChain(t.Context(), h.store, keys, "main", 5000); err != nil {
+		t.Fatal(err)
+	}
+	front := &process{Service: New(killed(Options{
+		Store: h.store, Tables: []Table{{Name: "main", Chain: h.chain, Timings: quick}},
+		Dial: func(address string) (grpc.ClientConnInterface, error) {
+			return grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		},
+	}))}
+	o.launch()
+	o.launch()
+	h.awaitPhase(1, ledger.CrashBetting)
+
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	all := make([]*gambler, gamblers)
+	for i := range all {
+		g := &gambler{player: h.player(fmt.Sprint("gambler-", i)), random: rand.New(rand.NewPCG(1, uint64(i))),
+			unknown: make(map[string]bool), cashed: make(map[string]int64)}
+		all[i] = g
+		wg.Go(func() {
+			time.Sleep(time.Duration(i) * time.Millisecond)
+			g.play(front, t, &stop)
+		})
+	}
+	phases := []ledger.CrashPhase{ledger.CrashBetting, ledger.CrashClosing, ledger.CrashRunning, ledger.CrashCrashed, ledger.CrashFinal, ledger.CrashRunning}
+	for i := range kills {
+		o.killOwner(phases[i%len(phases)])
+	}
+	stop.Store(true)
+	wg.Wait()
+	last := h.state().Round.Number + 1
+	h.awaitFinal(last)
+	bets, cashed := 0, 0
+	for _, g := range all {
+		g.check(h)
+		bets += len(g.bets)
+		cashed += len(g.cashed)
+	}
+	h.checkHistory(last)
+	if voids, err := h.store.CrashVoids(t.Context(), "main", 1, last); err != nil || len(voids) > 0 {
+		t.Errorf("rounds were skipped: %v %v", voids, err)
+	}
+	t.Logf("%d kills, %d rounds, %d bets, %d acknowledged cash-outs", kills, last, bets, cashed)
+	if bets < gamblers || cashed == 0 {
+		t.Errorf("%d bets and %d cash-outs say little", bets, cashed)
+	}
+}
