@@ -101,7 +101,8 @@ func bookingCases() []Case {
 			}
 			c.wallet()
 			c.stage.add(&fault{calls: -1, editJSON: extra})
-			c.fund("alice", "USD", 1000)
+			c.deposit("alice", "USD", 1000)
+			c.converge()
 			c.win("alice", 10, 20)
 		}},
 		{"balance-below-the-wallets-own", "A settlement comes before the wallet knows that its deposit was applied.", func(c *scenario) {

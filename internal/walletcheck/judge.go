@@ -118,15 +118,17 @@ func (c *scenario) unfinished() (told string) {
 const agreement = "the books equal the platform's, and every settlement is acknowledged"
 
 // converge waits until the wallet has done all that there is to do.
-func (c *scenario) converge() {
+func (c *scenario) converge() { c.convergeWithin(c.patience) }
+
+func (c *scenario) convergeWithin(patience time.Duration) {
 	begin := time.Now()
 	for moved := begin; ; time.Sleep(lookPause) {
 		told := c.difference()
 		if told == "" {
 			return
 		}
-		if time.Since(begin) > c.patience {
-			c.stop(agreement, "after %v: %s", c.patience, told)
+		if time.Since(begin) > patience {
+			c.stop(agreement, "after %v: %s", patience, told)
 		}
 		if time.Since(moved) > leaseEvery {
 			c.platform.shiftClock(leaseShift)

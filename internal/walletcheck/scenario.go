@@ -14,7 +14,11 @@ import (
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
-const lookPause = 10 * time.Millisecond
+const (
+	lookPause = 10 * time.Millisecond
+	// setUp is the least patience with what is no part of what a case is about.
+	setUp = 30 * time.Second
+)
 
 // scenario is one case at play: a platform, and the wallet at it.
 type scenario struct {
@@ -87,7 +91,7 @@ func (c *scenario) begin(w *child) {
 	if err := w.start(); err != nil {
 		c.stop("the wallet starts", "%v", err)
 	}
-	ctx, cancel := context.WithTimeout(c.ctx, c.patience)
+	ctx, cancel := context.WithTimeout(c.ctx, max(c.patience, setUp))
 	defer cancel()
 	if err := w.awaitHealthy(ctx); err != nil {
 		c.stop("the wallet answers GET /healthz", "%v", err)
@@ -136,7 +140,7 @@ func (c *scenario) withdraw(player, currency string, amount int64) order {
 // fund brings money into a game balance, without faults.
 func (c *scenario) fund(player, currency string, amount int64) {
 	c.deposit(player, currency, amount)
-	c.converge()
+	c.convergeWithin(max(c.patience, setUp))
 }
 
 // win, lose and void end a round.
