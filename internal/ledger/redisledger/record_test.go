@@ -132,3 +132,87 @@ func FuzzParseRecord(f *testing.F) {
 		}
 	})
 }
+
+// What a wallet is told of a round is what the round's own record says, for any
+// game, those of crash tables among them.
+func TestSettlementAgreesWithTheRecordOfItsRound(t *testing.T) {
+	crashes := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := ledger.Draw{Bet: drawBet(t), BetID: rapid.StringMatching("[A-Za-z0-9_-]{1,36}").Draw(t, "bet id"), Currency: "FUN", Stake: 7, MaxPicks: 3}
+		if rapid.IntRange(0, 3).Draw(t, "crash") == 0 {
+			crashes++
+			d.Bet = bet.Bet{Game: bet.Crash, Crash: bet.CrashBet{Number: rapid.Uint32().Draw(t, "number"), CashOutE2: 150}}
+			d.Bet.Crash.TargetE2 = rapid.Uint32Range(150, 1000000).Draw(t, "target")
+		}
+		record, _ := packRecord(d)
+		record[0] = record[0]&63 | byte(rapid.IntRange(2, 3).Draw(t, "state"))<<6
+		copy(record[1:], "\x01\x02\x03\x04\x05\x01\x02\x03\x04\x09\x00\x00\x00\x00\x00\x01\x02")
+		var got ledger.SettledRound
+		if err := parseSettled(&got, record); err != nil {
+			t.Fatal(err)
+		}
+		chips := []byte(nil)
+		if d.Bet.Game == bet.Roulette {
+			chips = d.Bet.AppendBinary(nil)
+		}
+		want, err := parseRound(record, nil, chips)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.State != want.State || got.Game != d.Bet.Game || got.Payout != 258 || got.Payout != want.Payout || got.Stake != 7 || got.Currency != "FUN" ||
+			got.BetID != d.BetID || !got.SettleTime.Equal(want.SettleTime) {
+			t.Fatalf("%+v, and the round is %+v", got, want)
+		}
+		for n := range record {
+			if err := parseSettled(&got, record[:n]); err == nil && got.BetID == d.BetID {
+				t.Fatalf("%d of %d bytes are read as all of them", n, len(record))
+			}
+		}
+	})
+	if crashes == 0 {
+		t.Error("no bet on a crash table was made")
+	}
+}
+
+func FuzzAcknowledgedEntry(f *testing.F) {
+	for _, text := range []string{"0b7f5c1e-12ab-4d3f-9e00-aabbccddeeff", "abcd", "tx:1", "a"} {
+		f.Add(append([]byte("12345"), packAck(text)...))
+	}
+	f.Add([]byte("12345\x11"))
+	f.Fuzz(func(t *testing.T, entry []byte) {
+		text, err := parseAck(entry)
+		if err != nil || text == "" {
+			return
+		}
+		again, err := parseAck(append([]byte("12345"), packAck(text)...))
+		if err != nil || again != text {
+			t.Errorf("%q is read back as %q, %v", text, again, err)
+		}
+	})
+}
+
+func FuzzDigest(f *testing.F) {
+	d := ledger.Digest{First: 3, Count: 300, Sums: []ledger.DigestSum{{Currency: "BTC", Count: 1, Stake: [2]uint64{1, 2}}, {Currency: "FUN", Payout: [2]uint64{3, 4}}}}
+	f.Add(packDigest(d))
+	f.Add([]byte(strings.Repeat("x", 40)))
+	f.Fuzz(func(t *testing.T, p []byte) {
+		d, err := parseDigest(p)
+		if err != nil {
+			return
+		}
+		if again, err := parseDigest(packDigest(d)); err != nil || again.Root != d.Root || again.First != d.First || len(again.Sums) != len(d.Sums) {
+			t.Errorf("%+v is read back as %+v, %v", d, again, err)
+		}
+	})
+}
+
+func FuzzTransferRecord(f *testing.F) {
+	f.Add("\x24" + strings.Repeat("\x00", 18) + "\x07" + string(appendCurrency(nil, "FUN")) + "alice")
+	f.Add("\x40" + strings.Repeat("\x00", 19))
+	f.Fuzz(func(t *testing.T, record string) {
+		kept, err := parseTransfer("acme", "t", record)
+		if err == nil && kept.Player == "" && kept.State != ledger.Cancelled {
+			t.Errorf("%q is a transfer of nobody: %+v", record, kept)
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -68,4 +69,73 @@ func BenchmarkTransfers(b *testing.B) {
 
 func set(ctx context.Context, c redis.UniversalClient, key string) error {
 	return c.Set(ctx, key, "0123456789012345678901234567890123456789", 0).Err()
+}
+
+// Whatever is kept of a transfer or of an acknowledgement lives for 400 days at
+// least; what is money, and what nobody acknowledged yet, has no end.
+func TestNothingIsForgottenBeforeItsTime(t *testing.T) {
+	c := client(t, testenv.Redis(t, testenv.InMemory).URL())
+	s := redisledger.New(c, redisledger.Options{})
+	deposit := ledger.Transfer{Operator: "acme", ID: "t", Player: "player-0000", Direction: ledger.Deposit, Currency: "FUN", Amount: 1}
+	if _, err := s.Transfer(ctx, deposit); err != nil {
+		t.Fatal(err)
+	}
+	fillFeed(t, s, "acme", 2, everywhere)
+	pending, err := s.Claim(ctx, ledger.Claim{Operator: "acme", ID: "one", Consumer: "c", Max: 500, Lease: time.Minute})
+	if err != nil || len(pending) != 2*feedPlayers {
+		t.Fatalf("%d settlements, %v", len(pending), err)
+	}
+	lives := func(pattern string) (count int, least time.Duration) {
+		keys := c.Keys(ctx, pattern).Val()
+		for _, key := range keys {
+			life := c.PTTL(ctx, key).Val()
+			if least == 0 || life < least {
+				least = life
+			}
+		}
+		return len(keys), least
+	}
+	const days = 24 * time.Hour
+	for _, pattern := range []string{"*:t:acme:*", "*:ta:acme:*"} {
+		if n, least := lives(pattern); n != 1 || least < 400*days || least > 501*days {
+			t.Errorf("%d keys %s live for %v", n, pattern, least)
+		}
+	}
+	for _, pattern := range []string{"*:a:*", "*:k:acme:*", "*:q:acme", "*:y:acme", "*:u:acme:*"} {
+		if n, least := lives(pattern); n == 0 || least >= 0 {
+			t.Errorf("%d keys %s live for %v", n, pattern, least)
+		}
+	}
+	var acks []ledger.Ack
+	for _, r := range pending {
+		acks = append(acks, ledger.Ack{Round: r.Round, Token: r.Token, WalletTransaction: "x"})
+	}
+	if _, err := s.Acknowledge(ctx, "acme", acks); err != nil {
+		t.Fatal(err)
+	}
+	if n, least := lives("*:a:*"); n != feedPlayers || least < 399*days {
+		t.Errorf("%d keys of acknowledgements live for %v", n, least)
+	}
+}
+
+// acknowledgedBytes is what a settlement costs with its acknowledgement by a
+// UUID, for 400 days, beyond the round itself.
+const acknowledgedBytes = 60
+
+func TestMemoryOfAcknowledgements(t *testing.T) {
+	c := client(t, testenv.Redis(t, testenv.InMemory).URL())
+	s := redisledger.New(c, redisledger.Options{})
+	total := fillFeed(t, s, "acme", 128, everywhere)
+	before := usedMemory(t, c)
+	claimAll(t, s, "acme")
+	for _, pattern := range []string{"*:j:*", "*:jh:*"} { // of claims, which go within hours or a day
+		for _, key := range c.Keys(ctx, pattern).Val() {
+			c.Del(ctx, key)
+		}
+	}
+	bytes := (usedMemory(t, c) - before) / total
+	t.Logf("%d bytes an acknowledged settlement", bytes)
+	if bytes > acknowledgedBytes || bytes < 20 {
+		t.Errorf("%d bytes an acknowledged settlement, want at most %d", bytes, acknowledgedBytes)
+	}
 }

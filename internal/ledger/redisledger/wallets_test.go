@@ -82,3 +82,14 @@ func TestWalletModelOnEmbedded(t *testing.T) {
 	w.SetTime = e.SetTime
 	ledgertest.RunWalletModel(t, w)
 }
+
+func TestWalletClockOnEmbedded(t *testing.T) {
+	e, err := embedded.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	w := wallets(t, e.URL(), time.Sleep)
+	w.SetTime = e.SetTime
+	ledgertest.RunWalletClock(t, w)
+}
