@@ -33,6 +33,11 @@ const (
 	// anew each time, a tenth of the cost of a bet. More calls than that get
 	// goroutines of their own.
 	streamWorkers = 256
+
+	// Requests are small, so the windows stay as they are. To find better ones
+	// would cost a ping, its answer and four system calls at every call.
+	streamWindow     = MaxMessageBytes
+	connectionWindow = 16 * MaxMessageBytes
 )
 
 // GRPCOptions is how a gRPC server is reached.
@@ -56,6 +61,8 @@ func NewGRPC(d Deps, o GRPCOptions) *grpc.Server {
 		grpc.MaxHeaderListSize(maxHeaderListBytes),
 		grpc.MaxConcurrentStreams(maxConcurrentStreams),
 		grpc.NumStreamWorkers(streamWorkers),
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connectionWindow),
 		grpc.ConnectionTimeout(handshakeTime),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveEnforced, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
