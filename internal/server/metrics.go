@@ -3,6 +3,7 @@ package server
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,6 +18,8 @@ import (
 // Metrics counts what a process does, in a registry of its own. No label has
 // a value that a client can choose.
 type Metrics struct {
+	requestsOf, redisOf sync.Map // observers by label, which are found faster here
+
 	registry      *prometheus.Registry
 	bets          *prometheus.CounterVec
 	requests      *prometheus.HistogramVec
@@ -79,7 +82,7 @@ func (m *Metrics) Handler() http.Handler {
 // with is a success: only err that is not a *reason.Error of the contract, or
 // is STORE_UNAVAILABLE, counts as a failure.
 func (m *Metrics) ObserveRedis(script string, took time.Duration, err error) {
-	m.redis.WithLabelValues(script).Observe(took.Seconds())
+	observer(&m.redisOf, m.redis, script).Observe(took.Seconds())
 	if err == nil {
 		return
 	}
@@ -87,6 +90,16 @@ func (m *Metrics) ObserveRedis(script string, took time.Duration, err error) {
 		return
 	}
 	m.redisFailures.Inc()
+}
+
+// observer returns the observer of a label's value, of which there are few.
+func observer(known *sync.Map, all *prometheus.HistogramVec, value string) prometheus.Observer {
+	if o, ok := known.Load(value); ok {
+		return o.(prometheus.Observer)
+	}
+	o := all.WithLabelValues(value)
+	known.Store(value, o)
+	return o
 }
 
 // SetOpenRounds records how many rounds are open.
@@ -97,7 +110,7 @@ func (m *Metrics) SetOpenDuels(n int) { m.openDuels.Set(float64(n)) }
 
 // observe records one call.
 func (m *Metrics) observe(method string, took time.Duration, resp any, err error) {
-	m.requests.WithLabelValues(method).Observe(took.Seconds())
+	observer(&m.requestsOf, m.requests, method).Observe(took.Seconds())
 	if _, rolled := resp.(*originalsv1.DuelRoll); rolled && err == nil {
 		m.duelRolls.Inc()
 	}
