@@ -25,7 +25,7 @@ type SettledRound struct {
 	// Of a claim.
 	Token       uint64 // fencing token; only grows for a player
 	LeaseExpire time.Time
-	Attempt     uint32 // from 1
+	Attempt     uint32 // from 1; stays at 255, and begins anew when a dead letter is put back
 
 	// Of an acknowledgement.
 	WalletTransaction string // empty until acknowledged
@@ -102,20 +102,28 @@ var ErrClaimReused = errors.New("ledger: claim id reused")
 // answered to another.
 type Feed interface {
 	// Settlements returns at most count settlements of a partition after a
-	// sequence, in order, and the newest sequence.
+	// sequence, in order, and the newest sequence. Their wallet transactions are
+	// told by Settlement only.
 	Settlements(ctx context.Context, operator string, partition int, after uint64, count int) ([]SettledRound, uint64, error)
 
 	// Settlement returns one. ErrNotFound: no such round of this operator, or it is open.
 	Settlement(ctx context.Context, operator string, id RoundID) (SettledRound, error)
 
-	// Claim leases players, each with the run of its oldest unacknowledged settlements.
+	// Claim leases players, each with the run of its oldest unacknowledged settlements,
+	// those of a player in their order. A repeat with the same content has the same
+	// items while the lease lasts, and none after it. A player whose oldest is claimed
+	// in vain again and again waits longer each time, until that one is a dead letter
+	// with the reason "attempts"; the later ones go on, as after a rejected one.
 	// Errors: ErrClaimReused.
 	Claim(ctx context.Context, c Claim) ([]SettledRound, error)
 
-	// Acknowledge answers each item by itself.
+	// Acknowledge answers each item by itself. A token is good until its player is
+	// leased again or given back, whatever the clock says. Without one, whatever is not
+	// acknowledged may be, a dead letter too: it reports what was booked.
 	Acknowledge(ctx context.Context, operator string, acks []Ack) ([]AckResult, error)
 
-	// Release gives back what a claim still holds, and returns how many players.
+	// Release gives back what a claim still holds, and returns how many players. It
+	// counts as a claim in vain.
 	Release(ctx context.Context, operator, claimID string) (int, error)
 
 	// Extend sets a new end of what a claim still holds, and returns how many players.
