@@ -113,10 +113,10 @@ func TestComposeCommandsAreTaken(t *testing.T) {
 			t.Errorf("%s may write or keeps capabilities", name)
 		}
 	}
-	if len(roles) != 3 || len(roles["originals"]) != len(allRoles) {
+	if len(roles) != 4 || len(roles["originals"]) != len(allRoles) {
 		t.Errorf("services %v", roles)
 	}
-	if split := slices.Sorted(slices.Values(slices.Concat(roles["seedpair"], roles["gateway"]))); !slices.Equal(split, slices.Sorted(slices.Values(allRoles))) {
+	if split := slices.Sorted(slices.Values(slices.Concat(roles["seedpair"], roles["settlement"], roles["gateway"]))); !slices.Equal(split, slices.Sorted(slices.Values(allRoles))) {
 		t.Errorf("the profile split has the roles %v", split)
 	}
 }
@@ -131,7 +131,7 @@ func TestComposeKeepsTheStoreAndTheSealKeyFromTheGateway(t *testing.T) {
 		for _, v := range s.Volumes {
 			from, _, _ := strings.Cut(v, ":")
 			base := filepath.Base(from)
-			if base == "secrets" || base == "ca.key" || base == "seal.key" && name == "gateway" {
+			if base == "secrets" || base == "ca.key" || base == "seal.key" && (name == "gateway" || name == "settlement") {
 				t.Errorf("%s is given %s", name, from)
 			}
 		}
@@ -227,6 +227,9 @@ func TestKubernetesCommandsAreTaken(t *testing.T) {
 			c := o.Spec.Template.Spec.Containers[0]
 			var environ []string
 			for _, e := range c.Env {
+				if e.ValueFrom["fieldRef"] != nil {
+					continue // Kubernetes puts it into the arguments
+				}
 				if e.Value != "" || e.ValueFrom["secretKeyRef"] == nil {
 					t.Errorf("%s does not come from a secret", e.Name)
 				}
