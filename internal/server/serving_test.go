@@ -72,14 +72,19 @@ func TestPeersKnowEachOtherByCertificate(t *testing.T) {
 		round, err := originalsv1.NewDiceServiceClient(conn).PlaceBet(ctx, &originalsv1.DiceServicePlaceBetRequest{})
 		return round.GetBetId(), err
 	}
-	if roles, err := call(dicePeer.Client("seedpair")); err != nil || roles != "dice,limbo" {
-		t.Errorf("roles %q, %v", roles, err)
-	}
-	if _, err := call(dicePeer.Client("mines")); err == nil {
-		t.Error("the server has not the role that was asked for")
-	}
-	if _, err := call(issue(t, foreign, "dice").Client("seedpair")); err == nil {
-		t.Error("another authority was trusted")
+	stranger := issue(t, foreign, "dice")
+	for name, client := range map[string]func(*PeerTLS, string) credentials.TransportCredentials{
+		"Client": (*PeerTLS).Client, "ClientOfAny": (*PeerTLS).ClientOfAny,
+	} {
+		if roles, err := call(client(dicePeer, "seedpair")); err != nil || roles != "dice,limbo" {
+			t.Errorf("%s: roles %q, %v", name, roles, err)
+		}
+		if _, err := call(client(dicePeer, "mines")); err == nil {
+			t.Errorf("%s: the server has not the role that was asked for", name)
+		}
+		if _, err := call(client(stranger, "seedpair")); err == nil {
+			t.Errorf("%s: another authority was trusted", name)
+		}
 	}
 	if _, err := call(insecure.NewCredentials()); err == nil {
 		t.Error("plain text was let in")

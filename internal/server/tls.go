@@ -70,3 +70,35 @@ func (p *PeerTLS) Client(role string) credentials.TransportCredentials {
 		},
 	})
 }
+
+// ClientOfAny returns the credentials for dialling a process of a role at
+// whatever address it gave itself: the server must show a certificate of the
+// authority that names the role. The host is not compared, since a process may
+// be reached at an address that its certificate could not know.
+func (p *PeerTLS) ClientOfAny(role string) credentials.TransportCredentials {
+	return credentials.NewTLS(&tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		Certificates:       []tls.Certificate{p.certificate},
+		InsecureSkipVerify: true, // instead of it:
+		VerifyConnection: func(state tls.ConnectionState) error {
+			return p.verifyRole(state.PeerCertificates, role)
+		},
+	})
+}
+
+func (p *PeerTLS) verifyRole(shown []*x509.Certificate, role string) error {
+	if len(shown) == 0 {
+		return errors.New("server: the peer has no certificate")
+	}
+	between := x509.NewCertPool()
+	for _, c := range shown[1:] {
+		between.AddCert(c)
+	}
+	if _, err := shown[0].Verify(x509.VerifyOptions{Roots: p.authority, Intermediates: between}); err != nil {
+		return fmt.Errorf("server: the peer's certificate: %w", err)
+	}
+	if !slices.Contains(auth.CertificateRoles(shown[0]), role) {
+		return fmt.Errorf("server: the peer's certificate does not name the role %s", role)
+	}
+	return nil
+}

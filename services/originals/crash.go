@@ -37,7 +37,7 @@ func (p *process) openCrash(ctx context.Context, keys *seal.Keys) error {
 	}
 	if p.tls != nil {
 		o.Dial = func(address string) (grpc.ClientConnInterface, error) {
-			return server.Dial(address, p.tls.Client(roleCrash))
+			return server.Dial(address, p.tls.ClientOfAny(roleCrash))
 		}
 	}
 	p.crash = crash.New(o)
