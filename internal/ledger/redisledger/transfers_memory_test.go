@@ -35,7 +35,7 @@ func measureTransfers(t testing.TB, count int) int {
 }
 
 func TestMemoryOfTransfers(t *testing.T) {
-	bytes := measureTransfers(t, 150_000)
+	bytes := measureTransfers(t, 60_000)
 	t.Logf("%d bytes a transfer, both records", bytes)
 	if bytes > transferBytes || bytes < 80 {
 		t.Errorf("%d bytes a transfer, want at most %d", bytes, transferBytes)
