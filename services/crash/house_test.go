@@ -38,7 +38,7 @@ type house struct {
 }
 
 // quick are the timings of tests.
-var quick = Timings{Betting: 150 * time.Millisecond, Crashed: 20 * time.Millisecond, Tick: 5 * time.Millisecond}
+var quick = Timings{Betting: 300 * time.Millisecond, Crashed: 20 * time.Millisecond, Tick: 5 * time.Millisecond}
 
 func newHouse(t testing.TB, url string) *house {
 	t.Helper()

@@ -178,7 +178,7 @@ func seedsAndLists(next string) (all []bad) {
 		all = append(all, bad{query[:min(20, len(query))], "GET", "/v1/rounds?" + query, "", field}, bad{query[:min(20, len(query))], "GET", "/v1/seed-pairs?" + query, "", field})
 	}
 	for query, field := range map[string]string{
-		"state=OPENED": "state", "state=open": "state", "state=1": "state", "state=STATE_UNSPECIFIED": "state", "state=": "state", "game=POKER": "game", "game=CRASH": "game", "game=1": "game", "game=dice": "game",
+		"state=OPENED": "state", "state=open": "state", "state=1": "state", "state=STATE_UNSPECIFIED": "state", "state=": "state", "game=POKER": "game", "game=CRASH2": "game", "game=1": "game", "game=dice": "game",
 		"seedPairId=UPPER": "seedPairId", "seedPairId=" + strings.Repeat("a", 65): "seedPairId", "seedPairId=": "seedPairId",
 	} {
 		all = append(all, bad{query[:min(20, len(query))], "GET", "/v1/rounds?" + query, "", field})

@@ -151,7 +151,7 @@ func TestBadInputOverGRPC(t *testing.T) {
 		{"pageSize", list(&originalsv1.ListRoundsRequest{PageSize: page(0)})},
 		{"pageSize", list(&originalsv1.ListRoundsRequest{PageSize: page(-1 << 31)})},
 		{"pageToken", list(&originalsv1.ListRoundsRequest{PageToken: "\x00"})},
-		{"game", list(&originalsv1.ListRoundsRequest{Game: 5})},
+		{"game", list(&originalsv1.ListRoundsRequest{Game: 6})},
 		{"state", list(&originalsv1.ListRoundsRequest{State: 4})},
 		{"targetE2", func() error {
 			_, err := limbo.PlaceBet(a.ctx, &originalsv1.LimboServicePlaceBetRequest{BetId: freshID(), SeedPairId: a.pair, Stake: &originalsv1.Money{Currency: "FUN", Amount: 100}})
