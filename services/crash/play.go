@@ -285,7 +285,7 @@ func (g *dealer) refund(ctx context.Context, bets []ledger.CrashBet) error {
 	return g.eachPartition(ctx, "stakes are not given back", func(partition int) error {
 		for all := byPartition[partition]; len(all) > 0; {
 			n := min(len(all), maxSettled)
-			if _, err := g.store().SettleCrashBets(ctx, g.owner, partition, all[:n]); err != nil {
+			if _, err := g.settleSome(ctx, g.owner, partition, all[:n]); err != nil {
 				return err
 			}
 			all = all[n:]

@@ -77,12 +77,7 @@ func (s *settler) settle(partition int, batch []*liveBet) {
 		bets[i] = ledger.CrashSettlement{Bet: b.CrashBet, CashOutE2: b.cashOutE2}
 	}
 	taken, err := insist(s.ctx, s.t, "bets are not settled", func() ([]ledger.CrashTaken, error) {
-		taken, err := s.t.store().SettleCrashBets(s.ctx, s.owner, partition, bets)
-		if len(taken) > 0 && err != nil { // some of them are broken: a person has to look
-			s.t.report(s.ctx, "a bet cannot be settled", err)
-			return taken, nil
-		}
-		return taken, err
+		return s.t.settleSome(s.ctx, s.owner, partition, bets)
 	})
 	for i, b := range batch {
 		switch {
@@ -95,6 +90,17 @@ func (s *settler) settle(partition int, batch []*liveBet) {
 		}
 		close(b.done)
 	}
+}
+
+// settleSome settles bets of one partition. Bets that are broken in the store are
+// left as they are, for a person to look at, and hold up no others.
+func (t *table) settleSome(ctx context.Context, owner ledger.CrashOwner, partition int, bets []ledger.CrashSettlement) ([]ledger.CrashTaken, error) {
+	taken, err := t.store().SettleCrashBets(ctx, owner, partition, bets)
+	if err != nil && len(taken) == len(bets) {
+		t.report(ctx, "a bet cannot be settled", err)
+		return taken, nil
+	}
+	return taken, err
 }
 
 var errNotSettled = errors.New("it is not in the store, or broken there")
