@@ -143,7 +143,6 @@ func (o *owners) killOwner(phase ledger.CrashPhase) {
 type gambler struct {
 	player  ledger.Player
 	random  *rand.Rand
-	stakes  int
 	unknown map[string]bool  // bets whose cash-out may have been decided
 	cashed  map[string]int64 // bet -> acknowledged payout
 	bets    []string
