@@ -30,7 +30,7 @@ test-wasm: ## the derivations give the same bytes in JavaScript's WebAssembly
 	GOOS=js GOARCH=wasm go test -exec "$(WASM_EXEC)" $(PURE)
 
 soak: test-tools ## the long runs, bounded to some minutes
-	ORIGINALS_TEST_SOAK=1 go test -count=1 -timeout 60m -v -run 'Soak|Kill' ./services/originals/...
+	ORIGINALS_TEST_SOAK=1 go test -count=1 -timeout 60m -v -run 'Soak|Kill' ./services/originals/... ./services/crash
 
 bench: test-tools ## speed and memory, as ratios against bare baselines of the same run
 	scripts/bench.sh
