@@ -128,7 +128,7 @@ func TestTimesOutsideTheCalendar(t *testing.T) {
 	if n.RoundAt(time.Unix(0, 0)) != 0 || n.TimeOf(0) != n.TimeOf(1) {
 		t.Error("there is a round before the first")
 	}
-	if n.TimeOf(1<<64-1).Before(n.TimeOf(1 << 40)) {
+	if n.TimeOf(1<<64 - 1).Before(n.TimeOf(1 << 40)) {
 		t.Error("a far round wraps around")
 	}
 }
@@ -183,7 +183,9 @@ func TestOurOwnBeaconFollowsFromItsSecret(t *testing.T) {
 	for name, make := range map[string]func() (*beacon.Own, error){
 		"short secret": func() (*beacon.Own, error) { return beacon.NewOwn(make([]byte, 31), time.Unix(1, 0), time.Second, now) },
 		"no period":    func() (*beacon.Own, error) { return beacon.NewOwn(make([]byte, 32), time.Unix(1, 0), 0, now) },
-		"split second": func() (*beacon.Own, error) { return beacon.NewOwn(make([]byte, 32), time.Unix(1, 0), 1500*time.Millisecond, now) },
+		"split second": func() (*beacon.Own, error) {
+			return beacon.NewOwn(make([]byte, 32), time.Unix(1, 0), 1500*time.Millisecond, now)
+		},
 	} {
 		if _, err := make(); err == nil {
 			t.Errorf("%s: accepted", name)
