@@ -6,8 +6,8 @@
 //	ServerSeed -> Commitment            shown to the player first
 //	ServerSeed + ClientSeed + nonce -> Signature -> Stream -> uniform integers -> outcome
 //
-// crypto/rand is read in NewServerSeed alone. Everything else is a pure function of its arguments, so that playing and
-// verifying run the same code. The two secrets, ServerSeed and Signature, cannot be printed, logged or encoded: they
+// crypto/rand is read in NewServerSeed and NewLink alone. Everything else is a pure function of its arguments, so that playing and
+// verifying run the same code. The secrets, ServerSeed, Signature, Link and CrashDigest, cannot be printed, logged or encoded: they
 // leave the package only through their Reveal functions.
 package rng
 

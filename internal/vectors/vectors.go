@@ -2,13 +2,13 @@
 // but tests may import it.
 //
 // The rows of originals-v1.json and duel-v1.json and the documents of evidence and duel are made by the reference verifiers in scripts/verify, which are
-// written by hand from the specification; foreign holds rows from outside of this project. Go has to agree with all of
+// written by hand from the specification; foreign and crash hold rows from outside of this project. Go has to agree with all of
 // them, and never makes one.
 package vectors
 
 import "embed"
 
-// Files holds originals-v1.json, duel-v1.json and the folders evidence, duel and foreign, under these names.
+// Files holds originals-v1.json, duel-v1.json and the folders evidence, duel, foreign and crash, under these names.
 //
-//go:embed originals-v1.json duel-v1.json evidence duel foreign
+//go:embed originals-v1.json duel-v1.json evidence duel foreign crash
 var Files embed.FS
