@@ -190,7 +190,8 @@ func (s *Service) finishPair(ctx context.Context, pair ledger.SeedPair) (ledger.
 	return s.o.Store.SeedPair(ctx, pair.ID)
 }
 
-// ListSeedPairs lists the player's pairs, newest first.
+// ListSeedPairs lists the player's pairs, newest first. A page may be short or
+// empty, with a token for the next, if a pair is damaged.
 func (s *Service) ListSeedPairs(ctx context.Context, req *originalsv1.ListSeedPairsRequest) (*originalsv1.ListSeedPairsResponse, error) {
 	p, err := player(ctx)
 	if err != nil {
@@ -214,14 +215,21 @@ func (s *Service) ListSeedPairs(ctx context.Context, req *originalsv1.ListSeedPa
 		res.NextPageToken = wire.PageToken(filter, string(pairs[size].ID))
 		pairs = pairs[:size]
 	}
-	for _, pair := range pairs {
-		view, err := s.pairView(pair)
-		if err != nil {
-			return nil, err
-		}
-		res.SeedPairs = append(res.SeedPairs, view)
-	}
+	res.SeedPairs = s.whole(pairs)
 	return res, nil
+}
+
+// whole shows the pairs that open their commitment. One that does not is left
+// out, with the alarm raised, and hides none of the others; asked for by its id
+// it is refused by name.
+func (s *Service) whole(pairs []ledger.SeedPair) []*originalsv1.SeedPair {
+	var views []*originalsv1.SeedPair
+	for _, pair := range pairs {
+		if view, err := s.pairView(pair); err == nil {
+			views = append(views, view)
+		}
+	}
+	return views
 }
 
 // GetSeedPairById shows one pair of the player.

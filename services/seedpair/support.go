@@ -79,13 +79,7 @@ func (v *support) pairs(ctx context.Context, p ledger.Player) ([]*originalsv1.Se
 	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
 		return nil, err
 	}
-	var views []*originalsv1.SeedPair
-	for _, pair := range pairs {
-		if view, err := v.s.pairView(pair); err == nil {
-			views = append(views, view)
-		}
-	}
-	return views, nil
+	return v.s.whole(pairs), nil
 }
 
 func (v *support) rounds(ctx context.Context, p ledger.Player, state originalsv1.Round_State) ([]*originalsv1.Round, error) {
