@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ var walletClockChecks = []walletCheck{
 	{"idempotency records stay answerable for 400 days", transfersStay},
 	{"a claimer that is paused and wakes up leases nothing more", claimerWakesUp},
 	{"a clock that steps back gives no token twice", clockStepsBack},
+	{"a clock that steps back books no transfer twice", clockStepsBackFromTransfers},
 }
 
 func transfersStay(t *testing.T, w Wallets) {
@@ -36,6 +38,25 @@ func transfersStay(t *testing.T, w Wallets) {
 		}
 		wantSame(t, "balance", balanceOf(t, w.Store, p, fun), money.Units(5))
 	}
+}
+
+// clockStepsBackFromTransfers steps over every midnight of some 100 days, so that
+// it meets the border of whatever a store divides its records by.
+func clockStepsBackFromTransfers(t *testing.T, w Wallets) {
+	first := clockAt(w, "2031-01-01T00:00:00Z")
+	p := somebody()
+	for day := range 101 {
+		midnight := first.Add(time.Duration(day) * 24 * time.Hour)
+		w.SetTime(midnight)
+		in := deposit(p, fmt.Sprint("d-", day), 5)
+		transfer(t, w.Store, in)
+		w.SetTime(midnight.Add(-time.Second))
+		again := transfer(t, w.Store, in)
+		if !again.Replayed {
+			t.Fatalf("booked again before %v", midnight)
+		}
+	}
+	wantSame(t, "balance", balanceOf(t, w.Store, p, fun), money.Units(101*5))
 }
 
 func claimerWakesUp(t *testing.T, w Wallets) {

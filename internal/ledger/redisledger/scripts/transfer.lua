@@ -31,10 +31,11 @@ local function read7(text, at)
 end
 
 -- find_transfer returns a record, nil when there is none, and the key where it
--- is or belongs.
+-- is or belongs. It looks one period ahead, too: a clock that steps back over the
+-- border of a period must not hide what was booked.
 local function find_transfer(kind, part, digest)
   local period = math.floor(now() / PERIOD)
-  for p = period, period - 4, -1 do
+  for p = period + 1, period - 4, -1 do
     local key = kind .. ':' .. int(p) .. ':' .. part
     local record = call('HGET', key, digest)
     if record then return record, key end
