@@ -22,7 +22,7 @@ func newBatcher(t *testing.T) (*batcher, *redis.Client) {
 
 var (
 	incr = New("incr", "return redis.call('INCR', KEYS[1])")
-	add = NewStep("add", 1, 1, "local function step(key, n) return {'OK', redis.call('INCRBY', key, n)} end")
+	add  = NewStep("add", 1, 1, "local function step(key, n) return {'OK', redis.call('INCRBY', key, n)} end")
 )
 
 func increment(ctx context.Context, b *batcher, key string) (int64, error) {

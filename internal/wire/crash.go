@@ -19,14 +19,14 @@ func CrashBet(t ledger.CrashTaken, pointE2 uint32) *originalsv1.Round {
 		State: originalsv1.Round_State(r.State), Stake: Money(r.Currency, r.Stake), Payout: Money(r.Currency, r.Payout),
 		CreateTime: timestamppb.New(r.CreateTime), SettleTime: timestamp(r.SettleTime),
 		Crash: &originalsv1.Crash{
-			Table: t.Table, Number: int64(b.Number), AutoCashOutE2: int64(b.TargetE2), CashOutE2: int64(b.CashOutE2),
+			Table: t.Table, Number: b.Number, AutoCashOutE2: b.TargetE2, CashOutE2: b.CashOutE2,
 		},
 	}
 	if r.State == ledger.Settled {
 		m.MultiplierE4 = int64(b.Paid())
 	}
 	if pointE2 != 0 {
-		point := int64(pointE2)
+		point := pointE2
 		m.Crash.CrashE2 = &point
 	}
 	return m

@@ -12,7 +12,7 @@ import (
 )
 
 // fill places bets of n players in the round that takes bets.
-func (h *house) fill(n int, target int64) (*process, []ledger.Player) {
+func (h *house) fill(n int, target uint32) (*process, []ledger.Player) {
 	h.t.Helper()
 	players := make([]ledger.Player, n)
 	for i := range players {

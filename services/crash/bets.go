@@ -72,7 +72,7 @@ func (s *Service) readPlacement(ctx context.Context, req *originalsv1.CrashServi
 
 // readTarget reads the automatic cash-out; without one it is the largest that
 // the limits allow.
-func readTarget(asked *int64, stake, maxPayout money.Units) (crash.Bet, error) {
+func readTarget(asked *uint32, stake, maxPayout money.Units) (crash.Bet, error) {
 	if asked == nil {
 		b, ok := crash.LargestTarget(stake, maxPayout)
 		if !ok {
@@ -80,7 +80,7 @@ func readTarget(asked *int64, stake, maxPayout money.Units) (crash.Bet, error) {
 		}
 		return b, nil
 	}
-	b := crash.Bet{TargetE2: uint32(min(max(*asked, 0), crash.MaxTargetE2+1))}
+	b := crash.Bet{TargetE2: *asked}
 	var field *game.FieldError
 	if err := b.Validate(); errors.As(err, &field) {
 		return b, reason.Field(field.Field, field.Problem)

@@ -57,7 +57,7 @@ func (p *publisher) phase(ctx context.Context, s ledger.CrashState) {
 
 // bets shows how many bets there are.
 func (p *publisher) bets(ctx context.Context, totals ledger.CrashTotals) {
-	m := &originalsv1.CrashEvent_Bets{Number: int64(totals.Number), Count: int32(totals.Count)}
+	m := &originalsv1.CrashEvent_Bets{Number: totals.Number, Count: int32(totals.Count)}
 	for c, u := range totals.Stakes {
 		m.Stakes = append(m.Stakes, wire.Money(c, u))
 	}
@@ -87,7 +87,7 @@ func (p *publisher) tick(ctx context.Context, s ledger.CrashState, elapsedUs int
 	})
 	events := cashOuts(s.Mask, durable)
 	p.publish(ctx, append(events, &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Tick_{Tick: &originalsv1.CrashEvent_Tick{
-		ElapsedUs: elapsedUs, MultiplierE2: int64(p.t.s.o.Growth.MultiplierAt(elapsedUs)),
+		ElapsedUs: elapsedUs, MultiplierE2: p.t.s.o.Growth.MultiplierAt(elapsedUs),
 	}}})...)
 }
 
@@ -95,7 +95,7 @@ func (p *publisher) tick(ctx context.Context, s ledger.CrashState, elapsedUs int
 func (p *publisher) crash(ctx context.Context, s ledger.CrashState, paid []*liveBet) {
 	events := cashOuts(s.Mask, append(p.paid, paid...))
 	p.paid = nil
-	m := &originalsv1.CrashEvent_Crash{Number: int64(s.Round.Number), CrashE2: int64(s.Round.PointE2)}
+	m := &originalsv1.CrashEvent_Crash{Number: s.Round.Number, CrashE2: s.Round.PointE2}
 	link, err := p.t.Chain.Link(ctx, s.Round.Number)
 	if err != nil {
 		p.t.report(ctx, "the link of a crashed round cannot be read", err)
@@ -115,7 +115,7 @@ func cashOuts(mask string, won []*liveBet) []*originalsv1.CrashEvent {
 		m := &originalsv1.CrashEvent_CashOuts{}
 		for _, b := range some {
 			m.CashOuts = append(m.CashOuts, &originalsv1.CrashEvent_CashOut{
-				Player: masked(mask, b.Player), CashOutE2: int64(b.cashOutE2), Stake: wire.Money(b.Currency, b.Stake),
+				Player: masked(mask, b.Player), CashOutE2: b.cashOutE2, Stake: wire.Money(b.Currency, b.Stake),
 			})
 		}
 		events = append(events, &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_CashOuts_{CashOuts: m}})

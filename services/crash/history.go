@@ -99,10 +99,10 @@ func (s *Service) GetCrashRound(ctx context.Context, req *originalsv1.GetCrashRo
 	if err != nil {
 		return nil, err
 	}
-	if req.GetNumber() < 1 || req.GetNumber() > int64(t.Chain.Length()) {
+	if req.GetNumber() < 1 || req.GetNumber() > t.Chain.Length() {
 		return nil, errRoundNotFound
 	}
-	r, final, err := findRound(ctx, s.o.Store, t.name(), uint32(req.GetNumber()))
+	r, final, err := findRound(ctx, s.o.Store, t.name(), req.GetNumber())
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, errRoundNotFound
 	}
@@ -123,7 +123,7 @@ func (s *Service) GetCrashRound(ctx context.Context, req *originalsv1.GetCrashRo
 // the rounds before: there is never more than one that is not.
 func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final bool) (*originalsv1.CrashRound, error) {
 	m := &originalsv1.CrashRound{
-		Table: t.name(), Number: int64(r.Number), State: originalsv1.CrashRound_OPEN, Scheme: crash.Scheme,
+		Table: t.name(), Number: r.Number, State: originalsv1.CrashRound_OPEN, Scheme: crash.Scheme,
 		Terminal: t.Chain.Terminal().String(), Salt: t.Chain.Salt(),
 		OpenTime: stamp(r.OpenUs), LockTime: stamp(r.LockUs), StartTime: stamp(r.StartUs), CrashTime: stamp(r.CrashUs),
 		VoidReason: r.Void, BetCount: int32(r.BetCount),
@@ -147,7 +147,7 @@ func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final boo
 			return nil, err
 		}
 	}
-	shown := int64(point)
+	shown := point
 	m.Hash, m.CrashE2 = &hash, &shown
 	return m, nil
 }

@@ -209,7 +209,7 @@ func as(p ledger.Player) context.Context {
 	return auth.NewContext(context.Background(), auth.Identity{Subject: p.ID, Operator: p.Operator, Role: auth.Player})
 }
 
-func (p *process) bet(player ledger.Player, id string, target int64) (*originalsv1.Round, error) {
+func (p *process) bet(player ledger.Player, id string, target uint32) (*originalsv1.Round, error) {
 	req := &originalsv1.CrashServicePlaceBetRequest{Table: "main", BetId: id, Stake: &originalsv1.Money{Currency: "FUN", Amount: 100}}
 	if target > 0 {
 		req.AutoCashOutE2 = &target

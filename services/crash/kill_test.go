@@ -151,7 +151,7 @@ type gambler struct {
 func (g *gambler) play(p *process, t *testing.T, stop *atomic.Bool) {
 	for n := 0; !stop.Load(); n++ {
 		id := fmt.Sprint("bet-", n)
-		target := int64(101 + g.random.IntN(300))
+		target := uint32(101 + g.random.IntN(300))
 		round, err := p.bet(g.player, id, target)
 		for ; reason.Of(err) == reason.StoreUnavailable; round, err = p.bet(g.player, id, target) {
 			time.Sleep(5 * time.Millisecond)

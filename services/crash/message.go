@@ -25,10 +25,10 @@ func (t *table) message(s ledger.CrashState) *originalsv1.CrashTable {
 	r := s.Round
 	m := &originalsv1.CrashTable{
 		Table: t.name(), Scheme: crash.Scheme, Growth: crash.GrowthScheme, GrowthSha256: t.s.digest,
-		Phase: phases[r.Phase], Number: int64(r.Number),
-		Terminal: t.Chain.Terminal().String(), ChainLength: int64(t.Chain.Length()), Salt: t.Chain.Salt(),
+		Phase: phases[r.Phase], Number: r.Number,
+		Terminal: t.Chain.Terminal().String(), ChainLength: t.Chain.Length(), Salt: t.Chain.Salt(),
 		Timings: &originalsv1.CrashTable_Timings{
-			BettingMs: t.Betting.Milliseconds(), CrashedMs: t.Crashed.Milliseconds(), TickMs: t.Tick.Milliseconds(),
+			BettingMs: uint32(t.Betting.Milliseconds()), CrashedMs: uint32(t.Crashed.Milliseconds()), TickMs: uint32(t.Tick.Milliseconds()),
 		},
 		ServerTime: stamp(s.NowUs), StartTime: stamp(r.StartUs), MultiplierE2: crash.MinPointE2,
 	}
@@ -36,10 +36,10 @@ func (t *table) message(s ledger.CrashState) *originalsv1.CrashTable {
 	case ledger.CrashBetting:
 		m.LockTime = stamp(r.LockUs)
 	case ledger.CrashRunning:
-		m.MultiplierE2 = int64(t.s.o.Growth.MultiplierAt(t.s.o.pace * (s.NowUs - r.StartUs)))
+		m.MultiplierE2 = t.s.o.Growth.MultiplierAt(t.s.o.pace * (s.NowUs - r.StartUs))
 	case ledger.CrashCrashed, ledger.CrashFinal:
 		if r.Void == "" {
-			point := int64(r.PointE2)
+			point := r.PointE2
 			m.CrashE2, m.MultiplierE2 = &point, point
 		}
 	}

@@ -16,7 +16,7 @@ import (
 type bot struct {
 	player ledger.Player
 	id     string
-	target int64
+	target uint32
 	round  *originalsv1.Round // as it was taken
 	cashed *originalsv1.Round // acknowledged cash-out, if there was one
 }
@@ -26,7 +26,7 @@ func (h *house) seat(p *process, n int, prefix string) []*bot {
 	h.t.Helper()
 	bots := make([]*bot, n)
 	for i := range bots {
-		bots[i] = &bot{player: h.player(fmt.Sprintf("%s-%d", prefix, i)), id: "bet", target: int64(101 + i*i*3)}
+		bots[i] = &bot{player: h.player(fmt.Sprintf("%s-%d", prefix, i)), id: "bet", target: uint32(101 + i*i*3)}
 	}
 	number := h.state().Round.Number + 1
 	h.awaitPhase(number, ledger.CrashBetting)
@@ -58,11 +58,11 @@ func (h *house) check(b *bot) {
 		want = 100
 	case b.cashed != nil && b.cashed.GetState() == originalsv1.Round_SETTLED:
 		want = b.cashed.GetPayout().GetAmount()
-		if at := b.cashed.GetCrash().GetCashOutE2(); at > int64(point) || want != at {
+		if at := b.cashed.GetCrash().GetCashOutE2(); at > point || want != int64(at) {
 			h.t.Errorf("paid %d at %d, crashed at %d", want, at, point)
 		}
-	case b.target <= int64(point):
-		want = b.target
+	case b.target <= point:
+		want = int64(b.target)
 	}
 	if l.Round.State == ledger.Open || int64(l.Round.Payout) != want {
 		h.t.Errorf("round %d crashed at %d, target %d, cashed %v: %+v, want %d", number, point, b.target, b.cashed, l.Round, want)
@@ -110,7 +110,7 @@ func TestARoundIsPlayed(t *testing.T) {
 				number := uint32(bots[0].round.GetCrash().GetNumber())
 				h.awaitPhase(number, ledger.CrashRunning)
 				for _, b := range bots[6:] {
-					if int64(number) != b.round.GetCrash().GetNumber() {
+					if number != b.round.GetCrash().GetNumber() {
 						continue // it came after the lock
 					}
 					round, err := p.cash(b.player, b.id)
@@ -124,7 +124,7 @@ func TestARoundIsPlayed(t *testing.T) {
 					h.check(b)
 					// Settled by itself, then "invalid session": a repeat has the same answer.
 					again, err := p.cash(b.player, b.id)
-					if err != nil || again.GetState() != originalsv1.Round_SETTLED || again.GetCrash().GetCrashE2() != int64(h.point(uint32(b.round.GetCrash().GetNumber()))) {
+					if err != nil || again.GetState() != originalsv1.Round_SETTLED || again.GetCrash().GetCrashE2() != h.point(uint32(b.round.GetCrash().GetNumber())) {
 						t.Errorf("a late cash-out: %v %v", again, err)
 					}
 					if b.cashed != nil && again.GetPayout().GetAmount() != b.cashed.GetPayout().GetAmount() {
@@ -253,7 +253,7 @@ func TestAReplacedStoreSkipsNumbers(t *testing.T) {
 	}
 	r, err := p.GetCrashRound(context.Background(), &originalsv1.GetCrashRoundRequest{Table: "main", Number: 1})
 	if err != nil || r.GetState() != originalsv1.CrashRound_VOID || r.GetVoidReason() != ledger.CrashVoidStore ||
-		r.GetCrashE2() != int64(h.point(1)) || r.GetHash() == "" {
+		r.GetCrashE2() != h.point(1) || r.GetHash() == "" {
 		t.Errorf("a void round is shown as %v %v", r, err)
 	}
 	newest := h.state().Round.Number

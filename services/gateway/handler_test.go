@@ -201,7 +201,7 @@ func TestPages(t *testing.T) {
 	for path, want := range map[string]string{
 		"/": "/openapi.json", "/openapi.json": `"title": "Open Originals"`, "/evidence.schema.json": "originals-evidence-v1",
 		"/duel.schema.json": "originals-duel-v1",
-		"/healthz": "admin /healthz", "/readyz": "admin /readyz", "/metrics": "admin /metrics",
+		"/healthz":          "admin /healthz", "/readyz": "admin /readyz", "/metrics": "admin /metrics",
 	} {
 		r := send(t, "GET", url+path, "")
 		if r.status != 200 || !strings.Contains(r.body, want) {

@@ -770,13 +770,13 @@ type Crash struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Table string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
 	// The table's round.
-	Number int64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	Number uint32 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
 	// Hundredths, 101 to 1000000: where it cashes out by itself.
-	AutoCashOutE2 int64 `protobuf:"varint,3,opt,name=auto_cash_out_e2,json=autoCashOutE2,proto3" json:"auto_cash_out_e2,omitempty"`
+	AutoCashOutE2 uint32 `protobuf:"varint,3,opt,name=auto_cash_out_e2,json=autoCashOutE2,proto3" json:"auto_cash_out_e2,omitempty"`
 	// Hundredths at which it was cashed out; 0 when it was not.
-	CashOutE2 int64 `protobuf:"varint,4,opt,name=cash_out_e2,json=cashOutE2,proto3" json:"cash_out_e2,omitempty"`
+	CashOutE2 uint32 `protobuf:"varint,4,opt,name=cash_out_e2,json=cashOutE2,proto3" json:"cash_out_e2,omitempty"`
 	// Hundredths; absent until the round has crashed.
-	CrashE2       *int64 `protobuf:"varint,5,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
+	CrashE2       *uint32 `protobuf:"varint,5,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -818,28 +818,28 @@ func (x *Crash) GetTable() string {
 	return ""
 }
 
-func (x *Crash) GetNumber() int64 {
+func (x *Crash) GetNumber() uint32 {
 	if x != nil {
 		return x.Number
 	}
 	return 0
 }
 
-func (x *Crash) GetAutoCashOutE2() int64 {
+func (x *Crash) GetAutoCashOutE2() uint32 {
 	if x != nil {
 		return x.AutoCashOutE2
 	}
 	return 0
 }
 
-func (x *Crash) GetCashOutE2() int64 {
+func (x *Crash) GetCashOutE2() uint32 {
 	if x != nil {
 		return x.CashOutE2
 	}
 	return 0
 }
 
-func (x *Crash) GetCrashE2() int64 {
+func (x *Crash) GetCrashE2() uint32 {
 	if x != nil && x.CrashE2 != nil {
 		return *x.CrashE2
 	}
@@ -920,10 +920,10 @@ const file_originals_v1_bet_proto_rawDesc = "" +
 	"\x05picks\x18\x02 \x03(\rR\x05picks\"\xab\x01\n" +
 	"\x05Crash\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x16\n" +
-	"\x06number\x18\x02 \x01(\x03R\x06number\x12'\n" +
-	"\x10auto_cash_out_e2\x18\x03 \x01(\x03R\rautoCashOutE2\x12\x1e\n" +
-	"\vcash_out_e2\x18\x04 \x01(\x03R\tcashOutE2\x12\x1e\n" +
-	"\bcrash_e2\x18\x05 \x01(\x03H\x00R\acrashE2\x88\x01\x01B\v\n" +
+	"\x06number\x18\x02 \x01(\rR\x06number\x12'\n" +
+	"\x10auto_cash_out_e2\x18\x03 \x01(\rR\rautoCashOutE2\x12\x1e\n" +
+	"\vcash_out_e2\x18\x04 \x01(\rR\tcashOutE2\x12\x1e\n" +
+	"\bcrash_e2\x18\x05 \x01(\rH\x00R\acrashE2\x88\x01\x01B\v\n" +
 	"\t_crash_e2*U\n" +
 	"\x04Game\x12\x14\n" +
 	"\x10GAME_UNSPECIFIED\x10\x00\x12\b\n" +

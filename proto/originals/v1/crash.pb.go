@@ -337,9 +337,9 @@ type CrashTable struct {
 	// SHA-256 of the table of thresholds, hex.
 	GrowthSha256 string           `protobuf:"bytes,4,opt,name=growth_sha256,json=growthSha256,proto3" json:"growth_sha256,omitempty"`
 	Phase        CrashTable_Phase `protobuf:"varint,5,opt,name=phase,proto3,enum=originals.v1.CrashTable_Phase" json:"phase,omitempty"`
-	Number       int64            `protobuf:"varint,6,opt,name=number,proto3" json:"number,omitempty"`
+	Number       uint32           `protobuf:"varint,6,opt,name=number,proto3" json:"number,omitempty"`
 	Terminal     string           `protobuf:"bytes,7,opt,name=terminal,proto3" json:"terminal,omitempty"`
-	ChainLength  int64            `protobuf:"varint,8,opt,name=chain_length,json=chainLength,proto3" json:"chain_length,omitempty"`
+	ChainLength  uint32           `protobuf:"varint,8,opt,name=chain_length,json=chainLength,proto3" json:"chain_length,omitempty"`
 	// Salt of the chain, fixed for all of its rounds; absent with a beacon.
 	Salt *CrashSalt `protobuf:"bytes,9,opt,name=salt,proto3" json:"salt,omitempty"`
 	// Present when each round has a beacon of its own: that of this round.
@@ -353,9 +353,9 @@ type CrashTable struct {
 	// Absent before RUNNING.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	// Multiplier now; 100 before RUNNING.
-	MultiplierE2 int64 `protobuf:"varint,16,opt,name=multiplier_e2,json=multiplierE2,proto3" json:"multiplier_e2,omitempty"`
+	MultiplierE2 uint32 `protobuf:"varint,16,opt,name=multiplier_e2,json=multiplierE2,proto3" json:"multiplier_e2,omitempty"`
 	// Absent until the round has crashed.
-	CrashE2 *int64 `protobuf:"varint,17,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
+	CrashE2 *uint32 `protobuf:"varint,17,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
 	// The caller's bets of this round and of the next, when there is a token.
 	Bets          []*Round `protobuf:"bytes,18,rep,name=bets,proto3" json:"bets,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -427,7 +427,7 @@ func (x *CrashTable) GetPhase() CrashTable_Phase {
 	return CrashTable_PHASE_UNSPECIFIED
 }
 
-func (x *CrashTable) GetNumber() int64 {
+func (x *CrashTable) GetNumber() uint32 {
 	if x != nil {
 		return x.Number
 	}
@@ -441,7 +441,7 @@ func (x *CrashTable) GetTerminal() string {
 	return ""
 }
 
-func (x *CrashTable) GetChainLength() int64 {
+func (x *CrashTable) GetChainLength() uint32 {
 	if x != nil {
 		return x.ChainLength
 	}
@@ -497,14 +497,14 @@ func (x *CrashTable) GetStartTime() *timestamppb.Timestamp {
 	return nil
 }
 
-func (x *CrashTable) GetMultiplierE2() int64 {
+func (x *CrashTable) GetMultiplierE2() uint32 {
 	if x != nil {
 		return x.MultiplierE2
 	}
 	return 0
 }
 
-func (x *CrashTable) GetCrashE2() int64 {
+func (x *CrashTable) GetCrashE2() uint32 {
 	if x != nil && x.CrashE2 != nil {
 		return *x.CrashE2
 	}
@@ -568,7 +568,7 @@ type CrashServicePlaceBetRequest struct {
 	BetId string                 `protobuf:"bytes,2,opt,name=bet_id,json=betId,proto3" json:"bet_id,omitempty"`
 	Stake *Money                 `protobuf:"bytes,3,opt,name=stake,proto3" json:"stake,omitempty"`
 	// 101 to 1000000. Absent: the largest within the limits, told in the answer.
-	AutoCashOutE2 *int64 `protobuf:"varint,4,opt,name=auto_cash_out_e2,json=autoCashOutE2,proto3,oneof" json:"auto_cash_out_e2,omitempty"`
+	AutoCashOutE2 *uint32 `protobuf:"varint,4,opt,name=auto_cash_out_e2,json=autoCashOutE2,proto3,oneof" json:"auto_cash_out_e2,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -624,7 +624,7 @@ func (x *CrashServicePlaceBetRequest) GetStake() *Money {
 	return nil
 }
 
-func (x *CrashServicePlaceBetRequest) GetAutoCashOutE2() int64 {
+func (x *CrashServicePlaceBetRequest) GetAutoCashOutE2() uint32 {
 	if x != nil && x.AutoCashOutE2 != nil {
 		return *x.AutoCashOutE2
 	}
@@ -982,7 +982,7 @@ func (*CrashEvent_Heartbeat) isCrashEvent_Body() {}
 type GetCrashRoundRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Table         string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
-	Number        int64                  `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	Number        uint32                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1024,7 +1024,7 @@ func (x *GetCrashRoundRequest) GetTable() string {
 	return ""
 }
 
-func (x *GetCrashRoundRequest) GetNumber() int64 {
+func (x *GetCrashRoundRequest) GetNumber() uint32 {
 	if x != nil {
 		return x.Number
 	}
@@ -1035,14 +1035,14 @@ func (x *GetCrashRoundRequest) GetNumber() int64 {
 type CrashRound struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Table    string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
-	Number   int64                  `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	Number   uint32                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
 	State    CrashRound_State       `protobuf:"varint,3,opt,name=state,proto3,enum=originals.v1.CrashRound_State" json:"state,omitempty"`
 	Scheme   string                 `protobuf:"bytes,4,opt,name=scheme,proto3" json:"scheme,omitempty"`
 	Terminal string                 `protobuf:"bytes,5,opt,name=terminal,proto3" json:"terminal,omitempty"`
 	// The link of the chain, 64 hex digits; absent until rounds 1 to number are final.
 	Hash *string `protobuf:"bytes,6,opt,name=hash,proto3,oneof" json:"hash,omitempty"`
 	// Of a VOID round: the crash point that it would have had.
-	CrashE2  *int64                 `protobuf:"varint,7,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
+	CrashE2  *uint32                `protobuf:"varint,7,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
 	Salt     *CrashSalt             `protobuf:"bytes,8,opt,name=salt,proto3" json:"salt,omitempty"`
 	Beacon   *CrashBeacon           `protobuf:"bytes,9,opt,name=beacon,proto3" json:"beacon,omitempty"`
 	OpenTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=open_time,json=openTime,proto3" json:"open_time,omitempty"`
@@ -1096,7 +1096,7 @@ func (x *CrashRound) GetTable() string {
 	return ""
 }
 
-func (x *CrashRound) GetNumber() int64 {
+func (x *CrashRound) GetNumber() uint32 {
 	if x != nil {
 		return x.Number
 	}
@@ -1131,7 +1131,7 @@ func (x *CrashRound) GetHash() string {
 	return ""
 }
 
-func (x *CrashRound) GetCrashE2() int64 {
+func (x *CrashRound) GetCrashE2() uint32 {
 	if x != nil && x.CrashE2 != nil {
 		return *x.CrashE2
 	}
@@ -1316,9 +1316,9 @@ func (x *ListCrashRoundsResponse) GetNextPageToken() string {
 
 type CrashTable_Timings struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	BettingMs     int64                  `protobuf:"varint,1,opt,name=betting_ms,json=bettingMs,proto3" json:"betting_ms,omitempty"`
-	CrashedMs     int64                  `protobuf:"varint,2,opt,name=crashed_ms,json=crashedMs,proto3" json:"crashed_ms,omitempty"`
-	TickMs        int64                  `protobuf:"varint,3,opt,name=tick_ms,json=tickMs,proto3" json:"tick_ms,omitempty"`
+	BettingMs     uint32                 `protobuf:"varint,1,opt,name=betting_ms,json=bettingMs,proto3" json:"betting_ms,omitempty"`
+	CrashedMs     uint32                 `protobuf:"varint,2,opt,name=crashed_ms,json=crashedMs,proto3" json:"crashed_ms,omitempty"`
+	TickMs        uint32                 `protobuf:"varint,3,opt,name=tick_ms,json=tickMs,proto3" json:"tick_ms,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1353,21 +1353,21 @@ func (*CrashTable_Timings) Descriptor() ([]byte, []int) {
 	return file_originals_v1_crash_proto_rawDescGZIP(), []int{2, 0}
 }
 
-func (x *CrashTable_Timings) GetBettingMs() int64 {
+func (x *CrashTable_Timings) GetBettingMs() uint32 {
 	if x != nil {
 		return x.BettingMs
 	}
 	return 0
 }
 
-func (x *CrashTable_Timings) GetCrashedMs() int64 {
+func (x *CrashTable_Timings) GetCrashedMs() uint32 {
 	if x != nil {
 		return x.CrashedMs
 	}
 	return 0
 }
 
-func (x *CrashTable_Timings) GetTickMs() int64 {
+func (x *CrashTable_Timings) GetTickMs() uint32 {
 	if x != nil {
 		return x.TickMs
 	}
@@ -1378,7 +1378,7 @@ type CrashEvent_CashOut struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Not a name: the same for a player within one round only.
 	Player        string `protobuf:"bytes,1,opt,name=player,proto3" json:"player,omitempty"`
-	CashOutE2     int64  `protobuf:"varint,2,opt,name=cash_out_e2,json=cashOutE2,proto3" json:"cash_out_e2,omitempty"`
+	CashOutE2     uint32 `protobuf:"varint,2,opt,name=cash_out_e2,json=cashOutE2,proto3" json:"cash_out_e2,omitempty"`
 	Stake         *Money `protobuf:"bytes,3,opt,name=stake,proto3" json:"stake,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1421,7 +1421,7 @@ func (x *CrashEvent_CashOut) GetPlayer() string {
 	return ""
 }
 
-func (x *CrashEvent_CashOut) GetCashOutE2() int64 {
+func (x *CrashEvent_CashOut) GetCashOutE2() uint32 {
 	if x != nil {
 		return x.CashOutE2
 	}
@@ -1438,7 +1438,7 @@ func (x *CrashEvent_CashOut) GetStake() *Money {
 type CrashEvent_Tick struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ElapsedUs     int64                  `protobuf:"varint,1,opt,name=elapsed_us,json=elapsedUs,proto3" json:"elapsed_us,omitempty"`
-	MultiplierE2  int64                  `protobuf:"varint,2,opt,name=multiplier_e2,json=multiplierE2,proto3" json:"multiplier_e2,omitempty"`
+	MultiplierE2  uint32                 `protobuf:"varint,2,opt,name=multiplier_e2,json=multiplierE2,proto3" json:"multiplier_e2,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1480,7 +1480,7 @@ func (x *CrashEvent_Tick) GetElapsedUs() int64 {
 	return 0
 }
 
-func (x *CrashEvent_Tick) GetMultiplierE2() int64 {
+func (x *CrashEvent_Tick) GetMultiplierE2() uint32 {
 	if x != nil {
 		return x.MultiplierE2
 	}
@@ -1533,8 +1533,8 @@ func (x *CrashEvent_CashOuts) GetCashOuts() []*CrashEvent_CashOut {
 
 type CrashEvent_Crash struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	CrashE2       int64                  `protobuf:"varint,2,opt,name=crash_e2,json=crashE2,proto3" json:"crash_e2,omitempty"`
+	Number        uint32                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	CrashE2       uint32                 `protobuf:"varint,2,opt,name=crash_e2,json=crashE2,proto3" json:"crash_e2,omitempty"`
 	Hash          string                 `protobuf:"bytes,3,opt,name=hash,proto3" json:"hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1570,14 +1570,14 @@ func (*CrashEvent_Crash) Descriptor() ([]byte, []int) {
 	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8, 3}
 }
 
-func (x *CrashEvent_Crash) GetNumber() int64 {
+func (x *CrashEvent_Crash) GetNumber() uint32 {
 	if x != nil {
 		return x.Number
 	}
 	return 0
 }
 
-func (x *CrashEvent_Crash) GetCrashE2() int64 {
+func (x *CrashEvent_Crash) GetCrashE2() uint32 {
 	if x != nil {
 		return x.CrashE2
 	}
@@ -1593,7 +1593,7 @@ func (x *CrashEvent_Crash) GetHash() string {
 
 type CrashEvent_Bets struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
-	Number int64                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Number uint32                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	// How many, and their stakes by currency.
 	Count         int32    `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
 	Stakes        []*Money `protobuf:"bytes,3,rep,name=stakes,proto3" json:"stakes,omitempty"`
@@ -1631,7 +1631,7 @@ func (*CrashEvent_Bets) Descriptor() ([]byte, []int) {
 	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8, 4}
 }
 
-func (x *CrashEvent_Bets) GetNumber() int64 {
+func (x *CrashEvent_Bets) GetNumber() uint32 {
 	if x != nil {
 		return x.Number
 	}
@@ -1725,9 +1725,9 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\x06growth\x18\x03 \x01(\tR\x06growth\x12#\n" +
 	"\rgrowth_sha256\x18\x04 \x01(\tR\fgrowthSha256\x124\n" +
 	"\x05phase\x18\x05 \x01(\x0e2\x1e.originals.v1.CrashTable.PhaseR\x05phase\x12\x16\n" +
-	"\x06number\x18\x06 \x01(\x03R\x06number\x12\x1a\n" +
+	"\x06number\x18\x06 \x01(\rR\x06number\x12\x1a\n" +
 	"\bterminal\x18\a \x01(\tR\bterminal\x12!\n" +
-	"\fchain_length\x18\b \x01(\x03R\vchainLength\x12+\n" +
+	"\fchain_length\x18\b \x01(\rR\vchainLength\x12+\n" +
 	"\x04salt\x18\t \x01(\v2\x17.originals.v1.CrashSaltR\x04salt\x121\n" +
 	"\x06beacon\x18\n" +
 	" \x01(\v2\x19.originals.v1.CrashBeaconR\x06beacon\x12#\n" +
@@ -1738,15 +1738,15 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\tlock_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\blockTime\x129\n" +
 	"\n" +
 	"start_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x12#\n" +
-	"\rmultiplier_e2\x18\x10 \x01(\x03R\fmultiplierE2\x12\x1e\n" +
-	"\bcrash_e2\x18\x11 \x01(\x03H\x00R\acrashE2\x88\x01\x01\x12'\n" +
+	"\rmultiplier_e2\x18\x10 \x01(\rR\fmultiplierE2\x12\x1e\n" +
+	"\bcrash_e2\x18\x11 \x01(\rH\x00R\acrashE2\x88\x01\x01\x12'\n" +
 	"\x04bets\x18\x12 \x03(\v2\x13.originals.v1.RoundR\x04bets\x1a`\n" +
 	"\aTimings\x12\x1d\n" +
 	"\n" +
-	"betting_ms\x18\x01 \x01(\x03R\tbettingMs\x12\x1d\n" +
+	"betting_ms\x18\x01 \x01(\rR\tbettingMs\x12\x1d\n" +
 	"\n" +
-	"crashed_ms\x18\x02 \x01(\x03R\tcrashedMs\x12\x17\n" +
-	"\atick_ms\x18\x03 \x01(\x03R\x06tickMs\"_\n" +
+	"crashed_ms\x18\x02 \x01(\rR\tcrashedMs\x12\x17\n" +
+	"\atick_ms\x18\x03 \x01(\rR\x06tickMs\"_\n" +
 	"\x05Phase\x12\x15\n" +
 	"\x11PHASE_UNSPECIFIED\x10\x00\x12\v\n" +
 	"\aBETTING\x10\x01\x12\v\n" +
@@ -1761,7 +1761,7 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x15\n" +
 	"\x06bet_id\x18\x02 \x01(\tR\x05betId\x12)\n" +
 	"\x05stake\x18\x03 \x01(\v2\x13.originals.v1.MoneyR\x05stake\x12,\n" +
-	"\x10auto_cash_out_e2\x18\x04 \x01(\x03H\x00R\rautoCashOutE2\x88\x01\x01B\x13\n" +
+	"\x10auto_cash_out_e2\x18\x04 \x01(\rH\x00R\rautoCashOutE2\x88\x01\x01B\x13\n" +
 	"\x11_auto_cash_out_e2\"?\n" +
 	"\x10CancelBetRequest\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x15\n" +
@@ -1787,20 +1787,20 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\theartbeat\x18\x11 \x01(\bH\x00R\theartbeat\x1al\n" +
 	"\aCashOut\x12\x16\n" +
 	"\x06player\x18\x01 \x01(\tR\x06player\x12\x1e\n" +
-	"\vcash_out_e2\x18\x02 \x01(\x03R\tcashOutE2\x12)\n" +
+	"\vcash_out_e2\x18\x02 \x01(\rR\tcashOutE2\x12)\n" +
 	"\x05stake\x18\x03 \x01(\v2\x13.originals.v1.MoneyR\x05stake\x1aJ\n" +
 	"\x04Tick\x12\x1d\n" +
 	"\n" +
 	"elapsed_us\x18\x01 \x01(\x03R\telapsedUs\x12#\n" +
-	"\rmultiplier_e2\x18\x02 \x01(\x03R\fmultiplierE2\x1aI\n" +
+	"\rmultiplier_e2\x18\x02 \x01(\rR\fmultiplierE2\x1aI\n" +
 	"\bCashOuts\x12=\n" +
 	"\tcash_outs\x18\x01 \x03(\v2 .originals.v1.CrashEvent.CashOutR\bcashOuts\x1aN\n" +
 	"\x05Crash\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x03R\x06number\x12\x19\n" +
-	"\bcrash_e2\x18\x02 \x01(\x03R\acrashE2\x12\x12\n" +
+	"\x06number\x18\x01 \x01(\rR\x06number\x12\x19\n" +
+	"\bcrash_e2\x18\x02 \x01(\rR\acrashE2\x12\x12\n" +
 	"\x04hash\x18\x03 \x01(\tR\x04hash\x1aa\n" +
 	"\x04Bets\x12\x16\n" +
-	"\x06number\x18\x01 \x01(\x03R\x06number\x12\x14\n" +
+	"\x06number\x18\x01 \x01(\rR\x06number\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\x12+\n" +
 	"\x06stakes\x18\x03 \x03(\v2\x13.originals.v1.MoneyR\x06stakes\x1a!\n" +
 	"\aDropped\x12\x16\n" +
@@ -1808,16 +1808,16 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\x04body\"D\n" +
 	"\x14GetCrashRoundRequest\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x16\n" +
-	"\x06number\x18\x02 \x01(\x03R\x06number\"\xe1\x05\n" +
+	"\x06number\x18\x02 \x01(\rR\x06number\"\xe1\x05\n" +
 	"\n" +
 	"CrashRound\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x16\n" +
-	"\x06number\x18\x02 \x01(\x03R\x06number\x124\n" +
+	"\x06number\x18\x02 \x01(\rR\x06number\x124\n" +
 	"\x05state\x18\x03 \x01(\x0e2\x1e.originals.v1.CrashRound.StateR\x05state\x12\x16\n" +
 	"\x06scheme\x18\x04 \x01(\tR\x06scheme\x12\x1a\n" +
 	"\bterminal\x18\x05 \x01(\tR\bterminal\x12\x17\n" +
 	"\x04hash\x18\x06 \x01(\tH\x00R\x04hash\x88\x01\x01\x12\x1e\n" +
-	"\bcrash_e2\x18\a \x01(\x03H\x01R\acrashE2\x88\x01\x01\x12+\n" +
+	"\bcrash_e2\x18\a \x01(\rH\x01R\acrashE2\x88\x01\x01\x12+\n" +
 	"\x04salt\x18\b \x01(\v2\x17.originals.v1.CrashSaltR\x04salt\x121\n" +
 	"\x06beacon\x18\t \x01(\v2\x19.originals.v1.CrashBeaconR\x06beacon\x127\n" +
 	"\topen_time\x18\n" +

@@ -259,7 +259,7 @@ func request_CrashService_GetCrashRound_0(ctx context.Context, marshaler runtime
 	if !ok {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "number")
 	}
-	protoReq.Number, err = runtime.Int64(val)
+	protoReq.Number, err = runtime.Uint32(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "number", err)
 	}
@@ -288,7 +288,7 @@ func local_request_CrashService_GetCrashRound_0(ctx context.Context, marshaler r
 	if !ok {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "number")
 	}
-	protoReq.Number, err = runtime.Int64(val)
+	protoReq.Number, err = runtime.Uint32(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "number", err)
 	}
