@@ -143,7 +143,7 @@ func TestEncoderIsCompactAndInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "{\"commitment\":\"a\\\"\\\\\\u000a\x7f\u2028é\",\"signature\":\"\",\"multiplierE4\":\"-5\",\"roulette\":{\"chips\":[" +
+	want := "{\"commitment\":\"a\\\"\\\\\\u000a\x7f\u2028é\",\"signature\":\"\",\"multiplierE4\":\"-5\",\"verdict\":\"VERDICT_UNSPECIFIED\",\"checks\":[],\"notes\":[],\"roulette\":{\"chips\":[" +
 		`{"kind":99,"numbers":[0,4294967295],"amount":"-9223372036854775808"},` +
 		`{"kind":"KIND_UNSPECIFIED","numbers":[],"amount":"0"}],"pocket":0}}`
 	if string(got) != want {
