@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -85,6 +86,8 @@ type Service struct {
 	tables map[string]*table
 	peers  peers
 	digest string // of the growth table
+
+	watchers atomic.Int32
 }
 
 // New returns a Service. Call Run beside it.

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/openoriginals/originals/internal/reason"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -16,6 +17,10 @@ var errStopping = status.Error(codes.Unavailable, "the process is ending")
 // Watch sends a snapshot, unless the watcher has an event already that is still
 // kept, and then every event of the table.
 func (s *Service) Watch(req *originalsv1.WatchRequest, stream grpc.ServerStreamingServer[originalsv1.CrashEvent]) error {
+	defer s.watchers.Add(-1)
+	if s.watchers.Add(1) > maxWatchers {
+		return reason.New(reason.RateLimited, "too many watch at once; try again later")
+	}
 	ctx, cancel := context.WithCancelCause(stream.Context())
 	defer cancel(nil)
 	if s.o.Stop != nil {
@@ -43,6 +48,10 @@ func (s *Service) Watch(req *originalsv1.WatchRequest, stream grpc.ServerStreami
 	}
 	return err
 }
+
+// maxWatchers bounds the streams of one process. Each waits on a connection to
+// the store of its own, and bets need some of those.
+const maxWatchers = 8
 
 // keptEvents is how many events a watcher may be behind and still go on without
 // a snapshot. The store keeps a few more.
