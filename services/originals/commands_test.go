@@ -153,6 +153,11 @@ func TestConfigCommandPrintsWhatServes(t *testing.T) {
 	}
 	house := regexp.MustCompile(`/etc/\S+\.pem`).ReplaceAllString(example, key)
 	house = regexp.MustCompile(`(?m)^ *- jwks:.*\n`).ReplaceAllString(house, "")
+	secret := filepath.Join(dir, "casino.whsec")
+	if err := os.WriteFile(secret, []byte("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	house = regexp.MustCompile(`/etc/[^\s\]]+\.whsec`).ReplaceAllString(house, secret)
 	file := filepath.Join(dir, "house.yaml")
 	write := func(text string) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {

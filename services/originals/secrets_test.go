@@ -178,6 +178,16 @@ func (h *houseOfSecrets) dump() []byte {
 			for _, z := range client.ZRangeWithScores(ctx, key, 0, -1).Val() {
 				fmt.Fprintln(&all, z.Member, z.Score)
 			}
+		case "list":
+			for _, entry := range client.LRange(ctx, key, 0, -1).Val() {
+				all.WriteString(entry + "\n")
+			}
+		case "stream":
+			for _, m := range client.XRange(ctx, key, "-", "+").Val() {
+				for field, value := range m.Values {
+					fmt.Fprintln(&all, m.ID, field, value)
+				}
+			}
 		default:
 			h.t.Fatalf("%s is a %s, which this test cannot read", key, kind)
 		}
