@@ -74,9 +74,6 @@ func (s *Service) entries(ctx context.Context, operator, player string, before u
 				return page, before, nil
 			}
 		}
-		if before == 1 { // 0 would mean the newest
-			return page, 1, nil
-		}
 		read += len(list)
 	}
 	return page, before, nil
