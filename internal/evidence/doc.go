@@ -1,5 +1,5 @@
 // Package evidence verifies what a house hands out when a seed pair has ended, and single rounds; it imports the pure
-// core (rng, money, game, bet) and the standard library, and never a network, a clock, a store or protobuf.
+// core (rng, money, game, bet), the standard library and a permutation of circl, and never a network, a clock, a store or protobuf.
 //
 // An evidence document is one JSON object, format originals-evidence-v1: the revealed seed pair and its rounds, one for
 // every nonce from 0. Verify reads it as a stream, on all cores, and holds 16 bytes a round besides a few megabytes.

@@ -82,8 +82,9 @@ func (d drawn) words(g bet.Game) string {
 // judge checks the rounds of one part of a document. It belongs to one goroutine.
 type judge struct {
 	pair     *seedPair
-	signer   rng.Signer // unusable when the seeds of the pair are, so that no round has an outcome
-	stream   rng.Stream // of the round that is being derived
+	signer   rng.Signer    // unusable when the seeds of the pair are, so that no round has an outcome
+	quad     *quad         // nil where rounds are derived one at a time
+	streams  [4]rng.Stream // of the rounds that are being derived
 	findings findings
 	part     part
 }
@@ -91,9 +92,9 @@ type judge struct {
 func newJudge(p *seedPair) judge {
 	signer, err := p.serverSeed.Signer(rng.ClientSeed(p.clientSeed))
 	if err != nil { // an unused pair has no client seed
-		signer = rng.Signer{}
+		return judge{pair: p}
 	}
-	return judge{pair: p, signer: signer}
+	return judge{pair: p, signer: signer, quad: newQuad(p)}
 }
 
 // part is what the checks across rounds need to know of a part of a document.
@@ -109,9 +110,7 @@ type part struct {
 // rounds judges the rounds in some slots. It derives all their outcomes first: a processor is faster at many derivations
 // in a row than between other work.
 func (j *judge) rounds(slots []slot) {
-	for i := range slots {
-		slots[i].derive(&j.signer, &j.stream)
-	}
+	j.derive(slots)
 	for i := range slots {
 		r := &slots[i].round
 		j.identity(r)
@@ -122,6 +121,20 @@ func (j *judge) rounds(slots []slot) {
 			j.findings.fail(checkOutcome, int64(r.nonce), "the seeds of the pair give no outcome")
 		}
 		j.part.totals.add(r)
+	}
+}
+
+// derive draws what the seeds give to the rounds in some slots.
+func (j *judge) derive(slots []slot) {
+	for ; j.quad != nil && len(slots) >= len(j.streams); slots = slots[len(j.streams):] {
+		four := (*[4]slot)(slots)
+		j.quad.start(&[4]uint32{four[0].round.nonce, four[1].round.nonce, four[2].round.nonce, four[3].round.nonce}, &j.streams)
+		for i := range four {
+			four[i].right, four[i].derived = four[i].round.draw(&j.streams[i]), true
+		}
+	}
+	for i := range slots {
+		slots[i].derive(&j.signer, &j.streams[0])
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// blockBytes is the rate of SHAKE256: what one permutation yields.
-const blockBytes = 136
+// BlockBytes is the rate of SHAKE256: how many bytes of a stream one permutation yields.
+const BlockBytes = 136
 
 // maxUniform is the number of values of a 32-bit word, the largest range that Uniform draws from.
 const maxUniform = 1 << 32
@@ -16,8 +16,9 @@ const maxUniform = 1 << 32
 // NewStream makes a usable one. It belongs to one goroutine.
 type Stream struct {
 	shake sha3.SHAKE
-	block [blockBytes]byte
-	used  int // bytes of block that are drawn already
+	block [BlockBytes]byte
+	used  int  // bytes of block that are drawn already
+	given bool // the block was given to Begin, and shake has not yielded it yet
 }
 
 // NewStream starts the stream of a signature. It panics on the zero Signature, which only a program that dropped an
@@ -32,9 +33,18 @@ var unwritten = *sha3.NewSHAKE256()
 
 // Start makes s the stream of a signature, as NewStream does, in memory that the caller has: for many rounds in a row.
 func (s *Stream) Start(signature Signature) {
-	s.shake = unwritten
+	s.shake, s.given = unwritten, false
 	_, _ = s.shake.Write((*signature.text)[:])
 	s.squeeze()
+}
+
+// Begin makes s the stream of a revealed signature whose first block is known, which is so for a verifier that permutes
+// several streams at once. The caller answers for the block: it is drawn from as it is, and what follows it is derived
+// from the digits.
+func (s *Stream) Begin(signature *[hexDigits]byte, block *[BlockBytes]byte) {
+	s.shake, s.given = unwritten, true
+	_, _ = s.shake.Write(signature[:])
+	s.block, s.used = *block, 0
 }
 
 // squeeze fills the block with the next 136 bytes, at the cost of one permutation. SHAKE never returns an error.
@@ -42,13 +52,17 @@ func (s *Stream) Start(signature Signature) {
 //
 //go:noinline
 func (s *Stream) squeeze() {
+	if s.given {
+		_, _ = s.shake.Read(s.block[:])
+		s.given = false
+	}
 	_, _ = s.shake.Read(s.block[:])
 	s.used = 0
 }
 
 // Word32 draws the next 4 bytes as a big-endian integer.
 func (s *Stream) Word32() uint32 {
-	if s.used == blockBytes { // a block is 34 words: no word crosses its end
+	if s.used == BlockBytes { // a block is 34 words: no word crosses its end
 		s.squeeze()
 	}
 	s.used += 4
