@@ -78,13 +78,15 @@ end
 local function pair_key(id) return tag .. ':s:' .. id end
 
 -- read_pair returns a pair of the player h, whose name is u, with the fields of
--- a pair wherever they are kept.
+-- a pair wherever they are kept. A book of crash bets, which has a table g, looks
+-- like one and is none.
 local function read_pair(id, h, u)
   if h.n and h.l == id then
     return {id = id, u = u, k = h.K, s = h.s, p = h.p, q = h.c, o = h.o ~= '' and h.o or nil, c = h.t, n = h.n}
   end
   local p = read(pair_key(id))
-  if p then p.id = id end
+  if not p or p.g then return nil end
+  p.id = id
   return p
 end
 
