@@ -93,7 +93,8 @@ type Summary struct {
 	Games  map[string]uint64 `json:"games"` // rounds by game, in lower case; those that are void under "void"
 	Staked []Sum             `json:"staked"`
 	Paid   []Sum             `json:"paid"`
-	Duel   string            `json:"duel,omitempty"` // of a duel, which has nothing of the others: a line for people
+	Duel   string            `json:"duel,omitempty"`  // of a duel, which has nothing of the others: a line for people
+	Crash  string            `json:"crash,omitempty"` // of a crash table, whose sums are those of the player's bets: a line for people
 }
 
 // Sum is an amount of one currency in its smallest booked unit. It may be above every int64.
@@ -104,8 +105,8 @@ type Sum struct {
 
 // String returns the summary as one line.
 func (s Summary) String() string {
-	if s.Duel != "" {
-		return s.Duel
+	if s.Duel+s.Crash != "" {
+		return s.Duel + s.Crash
 	}
 	var games []string
 	for _, name := range []string{"dice", "limbo", "roulette", "mines", "void"} {

@@ -44,7 +44,7 @@ var ErrStated = errors.New("evidence: the game has no such value")
 
 // checkOf names the check that a stated value belongs to.
 var checkOf = map[string]checkID{
-	"roll": checkOutcome, "outcomeE2": checkOutcome, "pocket": checkOutcome, "mines": checkOutcome,
+	"roll": checkOutcome, "outcomeE2": checkOutcome, "pocket": checkOutcome, "mines": checkOutcome, "crashE2": checkOutcome,
 	"win": checkWin, "hitMine": checkWin, "multiplierE4": checkMultiplier, "payout": checkPayout,
 }
 
@@ -164,10 +164,16 @@ func tileList(tiles []uint8) string {
 	return strings.Join(texts, ",")
 }
 
-// compare checks each stated value, in the order of the names.
+// compare checks each stated value.
 func (c Claim) compare(f *findings, values []Value) error {
-	names := make([]string, 0, len(c.Stated))
-	for name := range c.Stated {
+	return f.compare(int64(c.Nonce), c.Stated, values, c.hint)
+}
+
+// compare checks each stated value, in the order of the names. hint explains an outcome that does not hold, which has
+// this place among the values.
+func (f *findings) compare(nonce int64, stated map[string]string, values []Value, hint func(at int, stated, right string) (mistake.Mistake, string)) error {
+	names := make([]string, 0, len(stated))
+	for name := range stated {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -176,16 +182,16 @@ func (c Claim) compare(f *findings, values []Value) error {
 		if at < 0 {
 			return fmt.Errorf("%w: %q; known here: %s", ErrStated, name, valueNames(values))
 		}
-		stated, right := c.Stated[name], values[at].Text
-		if stated == right {
+		claimed, right := stated[name], values[at].Text
+		if claimed == right {
 			continue
 		}
 		var m mistake.Mistake
-		hint := ""
+		words := ""
 		if checkOf[name] == checkOutcome {
-			m, hint = c.hint(at, stated, right)
+			m, words = hint(at, claimed, right)
 		}
-		f.fail(checkOf[name], int64(c.Nonce), "%s is stated as %q, and the seeds give %s%s", name, stated, right, hint)
+		f.fail(checkOf[name], nonce, "%s is stated as %q, and the seeds give %s%s", name, claimed, right, words)
 		f.name(checkOf[name], m)
 	}
 	return nil

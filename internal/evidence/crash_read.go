@@ -1,0 +1,520 @@
+package evidence
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+
+	"github.com/openoriginals/originals/internal/game/crash"
+	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/internal/rng"
+)
+
+// maxCrashBytes is how long the answers about a crash table may be: over a million rounds.
+const maxCrashBytes = 1 << 30
+
+// crashKind is what an object among the answers is.
+type crashKind int
+
+const (
+	notCrash crashKind = iota
+	crashRoundKind
+	crashBetKind
+	crashTableKind
+	crashPageKind
+)
+
+// crashMarks are keys that only one kind of object has, at its outermost level.
+var crashMarks = map[string]crashKind{
+	"rounds": crashPageKind, "nextPageToken": crashPageKind,
+	"roundId": crashBetKind, "betId": crashBetKind,
+	"phase": crashTableKind, "growth": crashTableKind, "chainLength": crashTableKind,
+	"hash": crashRoundKind, "openTime": crashRoundKind, "voidReason": crashRoundKind, "betCount": crashRoundKind,
+}
+
+// The fields of the answers about a crash table.
+const (
+	fCrashRounds field = iota + 1
+	fCrashNextPage
+
+	fCrashTable
+	fCrashNumber
+	fCrashScheme
+	fCrashState
+	fCrashTerminal
+	fCrashHash
+	fCrashPoint
+	fCrashSalt
+	fCrashBeacon
+	fCrashOpenTime
+	fCrashLockTime
+	fCrashStartTime
+	fCrashTime
+	fCrashVoidReason
+	fCrashBetCount
+	fCrashBet
+
+	fSaltKind
+	fSaltValue
+	fSaltNamed
+	fSaltSignature
+
+	fBeaconRound
+	fBeaconRandomness
+	fBeaconSignature
+
+	fTableGrowth
+	fTableDigest
+	fTablePhase
+	fTableLength
+	fTableNext
+	fTableTimings
+	fTableServerTime
+	fTableMultiplier
+	fTableBets
+	fTimingBetting
+	fTimingCrashed
+	fTimingTick
+
+	fCrashBetTable
+	fCrashBetNumber
+	fCrashBetAuto
+	fCrashBetCashOut
+	fCrashBetPoint
+)
+
+var (
+	crashPageKeys = []key{{name: "rounds", field: fCrashRounds}, {name: "nextPageToken", field: fCrashNextPage}}
+
+	crashRoundKeys = []key{
+		{name: "table", field: fCrashTable}, {name: "number", field: fCrashNumber}, {name: "state", field: fCrashState},
+		{name: "scheme", field: fCrashScheme}, {name: "terminal", field: fCrashTerminal}, {name: "hash", field: fCrashHash, optional: true},
+		{name: "crashE2", field: fCrashPoint, optional: true}, {name: "salt", field: fCrashSalt, optional: true},
+		{name: "beacon", field: fCrashBeacon, optional: true}, {name: "openTime", field: fCrashOpenTime, optional: true},
+		{name: "lockTime", field: fCrashLockTime, optional: true}, {name: "startTime", field: fCrashStartTime, optional: true},
+		{name: "crashTime", field: fCrashTime, optional: true}, {name: "voidReason", field: fCrashVoidReason},
+		{name: "betCount", field: fCrashBetCount}, {name: "bet", field: fCrashBet, optional: true},
+	}
+	crashSaltKeys = []key{
+		{name: "kind", field: fSaltKind}, {name: "value", field: fSaltValue}, {name: "named", field: fSaltNamed}, {name: "signature", field: fSaltSignature},
+	}
+	crashBeaconKeys = []key{
+		{name: "round", field: fBeaconRound}, {name: "randomness", field: fBeaconRandomness}, {name: "signature", field: fBeaconSignature},
+	}
+	crashTableKeys = []key{
+		{name: "table", field: fCrashTable}, {name: "scheme", field: fCrashScheme}, {name: "growth", field: fTableGrowth},
+		{name: "growthSha256", field: fTableDigest}, {name: "phase", field: fTablePhase}, {name: "number", field: fCrashNumber},
+		{name: "terminal", field: fCrashTerminal}, {name: "chainLength", field: fTableLength}, {name: "salt", field: fCrashSalt, optional: true},
+		{name: "beacon", field: fCrashBeacon, optional: true}, {name: "nextTerminal", field: fTableNext},
+		{name: "timings", field: fTableTimings}, {name: "serverTime", field: fTableServerTime}, {name: "lockTime", field: fCrashLockTime, optional: true},
+		{name: "startTime", field: fCrashStartTime, optional: true}, {name: "multiplierE2", field: fTableMultiplier},
+		{name: "crashE2", field: fCrashPoint, optional: true}, {name: "bets", field: fTableBets},
+	}
+	crashTimingKeys = []key{{name: "bettingMs", field: fTimingBetting}, {name: "crashedMs", field: fTimingCrashed}, {name: "tickMs", field: fTimingTick}}
+
+	// crashBetKeys are those of a bet at a table: a round of the API that has no seed pair.
+	crashBetKeys = []key{
+		{name: "roundId", field: fRoundID}, {name: "betId", field: fBetID}, {name: "game", field: fGame}, {name: "scheme", field: fScheme},
+		{name: "state", field: fState}, {name: "seedPairId", field: fSeedPairID}, {name: "commitment", field: fCommitment},
+		{name: "clientSeed", field: fClientSeed}, {name: "nonce", field: fNonce}, {name: "stake", field: fStake}, {name: "payout", field: fPayout},
+		{name: "multiplierE4", field: fMultiplier}, {name: "createTime", field: fCreateTime}, {name: "settleTime", field: fSettleTime, optional: true},
+		{name: "balance", field: fBalance, optional: true}, {name: "crash", field: fCrash},
+	}
+	crashOfBetKeys = []key{
+		{name: "table", field: fCrashBetTable}, {name: "number", field: fCrashBetNumber}, {name: "autoCashOutE2", field: fCrashBetAuto},
+		{name: "cashOutE2", field: fCrashBetCashOut}, {name: "crashE2", field: fCrashBetPoint, optional: true},
+	}
+
+	crashStates = []string{stateOpen, stateSettled, stateVoid}
+	saltKinds   = []string{saltSelfChosen, saltBitcoin, saltDrand}
+	crashPhases = []string{"BETTING", "CLOSING", "RUNNING", "CRASHED", "STOPPED"}
+)
+
+const (
+	stateOpen    = "OPEN"
+	stateSettled = "SETTLED"
+	stateVoid    = "VOID"
+
+	saltSelfChosen = "SELF_CHOSEN"
+	saltBitcoin    = "BITCOIN_BLOCK"
+	saltDrand      = "DRAND"
+)
+
+// The fields of a bet that no bet of a seed pair has.
+const (
+	fBalance = fieldCount + iota
+	fCrash
+)
+
+// crashSalt is a salt as the answer states it.
+type crashSalt struct {
+	kind      string
+	value     string // empty until it is fixed
+	named     int64
+	signature string // hex
+}
+
+// crashBeacon is the beacon of one round as the answer states it. The texts are empty until it is published.
+type crashBeacon struct {
+	round                 int64
+	randomness, signature string
+}
+
+// crashRound is a round as the answer states it.
+type crashRound struct {
+	table, state, terminal string
+	number                 uint32
+	hash                   string // empty when it is not there
+	point                  uint32 // 0 when it is not there
+	salt                   *crashSalt
+	beacon                 *crashBeacon
+	lock                   instant // zero when it is not there
+	started                bool
+	void                   string
+}
+
+// crashTable is a table as the answer states it.
+type crashTable struct {
+	crashRound
+	growth, digest, phase string
+	length                uint32
+}
+
+// crashBet is a player's bet as the answer states it.
+type crashBet struct {
+	id, state, table     string
+	number, auto, cashed uint32
+	point                uint32 // 0 when it is not there
+	stake, payout        money.Units
+	currency, paidIn     string
+	multiplier           money.Multiplier
+}
+
+// crashDocument is all that the answers state.
+type crashDocument struct {
+	rounds []crashRound
+	tables []crashTable
+	bets   []crashBet
+}
+
+// crashReader reads answers, one after the other.
+type crashReader struct {
+	cursor
+	crashDocument
+	round crashRound // that is being read, also the one of a table
+	table crashTable
+	bet   crashBet
+}
+
+func readCrash(r io.Reader) (crashDocument, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxCrashBytes+1))
+	if err != nil {
+		return crashDocument{}, err
+	}
+	if len(text) > maxCrashBytes {
+		return crashDocument{}, &FormatError{Problem: fmt.Sprintf("answers have at most %d bytes together", maxCrashBytes)}
+	}
+	d := crashReader{cursor: cursor{text: text}}
+	for d.space(); d.err == nil && d.at < len(text); d.space() {
+		if text[d.at] == '[' {
+			d.list(len(text), d.answer)
+			continue
+		}
+		d.answer()
+	}
+	if d.err != nil {
+		return crashDocument{}, d.err
+	}
+	return d.crashDocument, nil
+}
+
+// answer reads one answer of the API.
+func (d *crashReader) answer() {
+	switch kindOf(d.text[d.at:]) {
+	case crashPageKind:
+		d.object(crashPageKeys, d.pageField)
+	case crashTableKind:
+		d.readTable()
+	case crashBetKind:
+		d.readBet()
+	default:
+		d.readRound()
+	}
+}
+
+// kindOf returns the kind of the object that a text begins with, by its keys alone: whether it is one stands to be seen.
+func kindOf(text []byte) crashKind {
+	depth := 0
+	for at := 0; at < len(text); at++ {
+		switch text[at] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return notCrash
+			}
+		case '"':
+			start := at + 1
+			for at = start; at < len(text) && text[at] != '"'; at++ {
+				if text[at] == '\\' {
+					at++
+				}
+			}
+			if at >= len(text) {
+				return notCrash
+			}
+			after := cursor{text: text, at: at + 1}
+			if kind := crashMarks[string(text[start:at])]; depth == 1 && kind != notCrash && after.next() == ':' {
+				return kind
+			}
+		}
+	}
+	return notCrash
+}
+
+func (d *crashReader) pageField(f field) bool {
+	switch f {
+	case fCrashRounds:
+		d.list(len(d.text), func() {
+			if kindOf(d.text[d.at:]) == crashBetKind {
+				d.readBet()
+			} else {
+				d.readRound()
+			}
+		})
+	case fCrashNextPage:
+		d.freeText()
+	}
+	return d.err == nil
+}
+
+func (d *crashReader) readRound() {
+	d.round = crashRound{}
+	d.object(crashRoundKeys, d.roundField)
+	if d.err != nil {
+		return
+	}
+	switch r := &d.round; {
+	case r.number == 0:
+		d.fail("a round's number is 1 or more")
+	case r.state == stateOpen && r.hash != "":
+		d.fail("a round that is OPEN must not have a hash")
+	case r.state != stateOpen && r.hash == "":
+		d.fail("a round that has ended must have a hash")
+	}
+	d.rounds = append(d.rounds, d.round)
+}
+
+func (d *crashReader) roundField(f field) bool {
+	r := &d.round
+	switch f {
+	case fCrashTable:
+		r.table = d.tableName()
+	case fCrashNumber:
+		r.number = d.number(0, 1<<32-1)
+	case fCrashScheme:
+		d.choice([]string{crash.Scheme})
+	case fCrashState:
+		r.state = d.choice(crashStates)
+	case fCrashTerminal:
+		r.terminal = string(d.hex64())
+	case fCrashHash:
+		r.hash = string(d.hex64())
+	case fCrashPoint:
+		r.point = d.number(crash.MinPointE2, crash.MaxPointE2)
+	case fCrashSalt:
+		r.salt = new(crashSalt)
+		d.object(crashSaltKeys, d.saltField)
+	case fCrashBeacon:
+		r.beacon = new(crashBeacon)
+		d.object(crashBeaconKeys, d.beaconField)
+	case fCrashOpenTime, fCrashTime:
+		d.instant()
+	case fCrashStartTime:
+		d.instant()
+		r.started = true
+	case fCrashLockTime:
+		r.lock = d.instant()
+	case fCrashVoidReason:
+		r.void = string(d.word0(&reasonBytes, 64, "nothing, or a reason such as STORE_REPLACED"))
+	case fCrashBetCount:
+		d.number(0, 1<<31-1)
+	case fCrashBet:
+		d.readBet()
+	}
+	return d.err == nil
+}
+
+func (d *crashReader) saltField(f field) bool {
+	s := d.round.salt
+	switch f {
+	case fSaltKind:
+		s.kind = d.choice(saltKinds)
+	case fSaltValue:
+		s.value = d.hex64OrEmpty()
+	case fSaltNamed:
+		s.named = d.decimal(0, int64(money.MaxUnits))
+	case fSaltSignature:
+		s.signature = d.hexOrEmpty()
+	}
+	return d.err == nil
+}
+
+func (d *crashReader) beaconField(f field) bool {
+	b := d.round.beacon
+	switch f {
+	case fBeaconRound:
+		b.round = d.decimal(1, int64(money.MaxUnits))
+	case fBeaconRandomness:
+		b.randomness = d.hex64OrEmpty()
+	case fBeaconSignature:
+		b.signature = d.hexOrEmpty()
+	}
+	return d.err == nil
+}
+
+func (d *crashReader) readTable() {
+	d.round, d.table = crashRound{}, crashTable{}
+	d.object(crashTableKeys, d.tableField)
+	d.table.crashRound = d.round
+	d.tables = append(d.tables, d.table)
+}
+
+func (d *crashReader) tableField(f field) bool {
+	x := &d.table
+	switch f {
+	case fTableGrowth:
+		x.growth = d.choice([]string{crash.GrowthScheme})
+	case fTableDigest:
+		x.digest = string(d.hex64())
+	case fTablePhase:
+		x.phase = d.choice(crashPhases)
+	case fTableLength:
+		x.length = d.number(1, 1<<32-1)
+	case fTableNext:
+		d.hex64OrEmpty()
+	case fTableTimings:
+		d.object(crashTimingKeys, func(field) bool {
+			d.number(0, 1<<32-1)
+			return d.err == nil
+		})
+	case fTableServerTime:
+		d.instant()
+	case fTableMultiplier:
+		d.number(crash.MinPointE2, crash.MaxPointE2)
+	case fTableBets:
+		d.list(len(d.text), d.readBet)
+	default:
+		d.roundField(f)
+	}
+	return d.err == nil
+}
+
+func (d *crashReader) readBet() {
+	d.bet = crashBet{}
+	d.object(crashBetKeys, d.betField)
+	d.bets = append(d.bets, d.bet)
+}
+
+func (d *crashReader) betField(f field) bool {
+	b := &d.bet
+	switch f {
+	case fRoundID:
+		b.id = string(d.id())
+	case fBetID:
+		d.betID()
+	case fGame:
+		d.choice([]string{"CRASH"})
+	case fScheme:
+		d.choice([]string{crash.Scheme})
+	case fState:
+		b.state = d.choice(crashStates)
+	case fSeedPairID, fCommitment, fClientSeed:
+		d.choice([]string{""})
+	case fNonce:
+		d.number(0, 0)
+	case fStake:
+		b.currency, b.stake = d.money(1)
+	case fPayout:
+		b.paidIn, b.payout = d.money(0)
+	case fBalance:
+		d.money(0)
+	case fMultiplier:
+		b.multiplier = money.Multiplier(d.decimal(0, crash.MaxTargetE2*100))
+	case fCreateTime, fSettleTime:
+		d.instant()
+	case fCrash:
+		d.object(crashOfBetKeys, d.crashOfBetField)
+	}
+	return d.err == nil
+}
+
+func (d *crashReader) crashOfBetField(f field) bool {
+	b := &d.bet
+	switch f {
+	case fCrashBetTable:
+		b.table = d.tableName()
+	case fCrashBetNumber:
+		b.number = d.number(1, 1<<32-1)
+	case fCrashBetAuto:
+		b.auto = d.number(crash.MinTargetE2, crash.MaxTargetE2)
+	case fCrashBetCashOut:
+		b.cashed = d.number(0, crash.MaxTargetE2)
+	case fCrashBetPoint:
+		b.point = d.number(crash.MinPointE2, crash.MaxPointE2)
+	}
+	return d.err == nil
+}
+
+// money reads an amount of least units or more, and its currency.
+func (c *cursor) money(least int64) (currency string, units money.Units) {
+	c.object(stakeKeys, func(f field) bool {
+		if f == fStakeCurrency {
+			currency = string(c.currency())
+		} else {
+			units = money.Units(c.decimal(least, int64(money.MaxUnits)))
+		}
+		return c.err == nil
+	})
+	return currency, units
+}
+
+var reasonBytes = alphabetOf("ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+
+// word0 reads a string of 0 to most bytes of an alphabet.
+func (c *cursor) word0(a *alphabet, most int, what string) []byte {
+	if c.err == nil && c.expect([]byte(`""`)) {
+		return nil
+	}
+	return c.word(a, most, what)
+}
+
+func (c *cursor) tableName() string {
+	return string(c.word(&idBytes, rng.MaxTableBytes, "a table: 1 to 32 of a-z 0-9 -"))
+}
+
+func (c *cursor) hex64OrEmpty() string {
+	if c.err == nil && c.expect([]byte(`""`)) {
+		return ""
+	}
+	return string(c.hex64())
+}
+
+var hexBytes = alphabetOf("0123456789abcdef")
+
+// hexOrEmpty reads the signature of a beacon: nothing, or 96 lower-case hex digits.
+func (c *cursor) hexOrEmpty() string {
+	start := c.at
+	value := c.str()
+	if len(value) != 0 && (len(value) != 96 || !hexBytes.spells(value)) {
+		c.at = start
+		c.wants("96 lower-case hex digits, or nothing")
+	}
+	return string(value)
+}
+
+// bytesOf decodes hex digits that were read as such.
+func bytesOf(digits string) []byte {
+	raw, _ := hex.DecodeString(digits) // cannot fail: it has been read with the pattern
+	return raw
+}
