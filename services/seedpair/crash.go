@@ -24,22 +24,32 @@ func (s *Service) ownCrashBet(ctx context.Context, text string) (*originalsv1.Ro
 	if err != nil {
 		return nil, err
 	}
-	if s.o.Crash == nil || id.Pair.Partition() != p.Partition() {
+	if id.Pair.Partition() != p.Partition() {
 		return nil, errRoundNotFound
+	}
+	_, round, err := s.crashBet(ctx, id, func(of ledger.Player) bool { return of == p })
+	return round, err
+}
+
+// crashBet shows a bet at a crash table, and whose it is; it is not found unless
+// it may be shown as one of his.
+func (s *Service) crashBet(ctx context.Context, id ledger.RoundID, shown func(ledger.Player) bool) (ledger.Player, *originalsv1.Round, error) {
+	if s.o.Crash == nil {
+		return ledger.Player{}, nil, errRoundNotFound
 	}
 	taken, err := s.o.Crash.LoadCrashBet(ctx, id)
-	if errors.Is(err, ledger.ErrNotFound) || err == nil && taken.Player != p {
-		return nil, errRoundNotFound
+	if errors.Is(err, ledger.ErrNotFound) || err == nil && !shown(taken.Player) {
+		return ledger.Player{}, nil, errRoundNotFound
 	}
 	if err != nil {
-		return nil, err
+		return ledger.Player{}, nil, err
 	}
 	points := crashPoints{store: s.o.Crash, table: taken.Table}
 	point, err := points.of(ctx, taken.Round)
 	if err != nil {
-		return nil, err
+		return ledger.Player{}, nil, err
 	}
-	return wire.CrashBet(taken, point), nil
+	return taken.Player, wire.CrashBet(taken, point), nil
 }
 
 // crashPoints looks up the crash points of one table's rounds.

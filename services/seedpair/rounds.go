@@ -112,11 +112,7 @@ func (s *Service) ListRounds(ctx context.Context, req *originalsv1.ListRoundsReq
 	if err != nil {
 		return nil, err
 	}
-	walk := l.walk
-	if s.o.Crash != nil && l.pair == "" && (l.game == originalsv1.Game_GAME_UNSPECIFIED || l.game == originalsv1.Game_CRASH) {
-		walk = func(ctx context.Context, position string) error { return s.listAll(ctx, l, position) }
-	}
-	if err := walk(ctx, position); err != nil {
+	if err := l.list(ctx, position); err != nil {
 		return nil, err
 	}
 	res := &originalsv1.ListRoundsResponse{Rounds: l.rounds}
@@ -149,6 +145,15 @@ func (s *Service) newLister(ctx context.Context, req *originalsv1.ListRoundsRequ
 		l.pair = pair.ID
 	}
 	return l, wire.ListFilter("rounds", p.String(), l.game.String(), l.state.String(), string(l.pair)), nil
+}
+
+// list goes on from a position, through the bets at crash tables as well unless
+// the filters leave them out.
+func (l *lister) list(ctx context.Context, position string) error {
+	if l.s.o.Crash != nil && l.pair == "" && (l.game == originalsv1.Game_GAME_UNSPECIFIED || l.game == originalsv1.Game_CRASH) {
+		return l.s.listAll(ctx, l, position)
+	}
+	return l.walk(ctx, position)
 }
 
 // walk goes on from a position: the id of the next round to look at.

@@ -84,7 +84,7 @@ func (v *support) pairs(ctx context.Context, p ledger.Player) ([]*originalsv1.Se
 
 func (v *support) rounds(ctx context.Context, p ledger.Player, state originalsv1.Round_State) ([]*originalsv1.Round, error) {
 	l := &lister{s: v.s, player: p, state: state, size: supportPageSize}
-	if err := l.walk(ctx, ""); err != nil {
+	if err := l.list(ctx, ""); err != nil {
 		return nil, err
 	}
 	return l.rounds, nil
@@ -101,6 +101,9 @@ func (v *support) GetRound(ctx context.Context, req *vaultv1.GetRoundRequest) (*
 		return nil, err
 	}
 	l, err := v.s.o.Store.Load(ctx, id)
+	if errors.Is(err, ledger.ErrBook) {
+		return v.crashBet(ctx, op, id)
+	}
 	if errors.Is(err, ledger.ErrNotFound) || err == nil && l.Pair.Player.Operator != op {
 		return nil, errRoundNotFound
 	}
@@ -113,6 +116,15 @@ func (v *support) GetRound(ctx context.Context, req *vaultv1.GetRoundRequest) (*
 	}
 	res.SeedPair, err = v.s.pairView(l.Pair)
 	return res, err
+}
+
+// crashBet shows a bet at a crash table, which has no seed pair.
+func (v *support) crashBet(ctx context.Context, op string, id ledger.RoundID) (*vaultv1.GetRoundResponse, error) {
+	p, round, err := v.s.crashBet(ctx, id, func(p ledger.Player) bool { return p.Operator == op })
+	if err != nil {
+		return nil, err
+	}
+	return &vaultv1.GetRoundResponse{PlayerId: p.ID, Round: round}, nil
 }
 
 // GetSeedPair shows a pair of a player of the operator.

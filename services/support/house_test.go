@@ -62,7 +62,7 @@ func newHouse(t *testing.T, url string) *house {
 	h.devKey, h.rival = must(auth.NewDevKey(""))(t), must(auth.NewDevKey("rival"))(t)
 
 	pairs := seedpair.New(seedpair.Options{
-		Store: h.faults, Keys: must(seal.NewKeys())(t), House: config.Default(), Log: zap.NewNop(),
+		Store: h.faults, Crash: h.store, Keys: must(seal.NewKeys())(t), House: config.Default(), Log: zap.NewNop(),
 		Grant: []ledger.Grant{{Currency: "FUN", Amount: 1_000_000}},
 	})
 	deps := server.Deps{

@@ -25,12 +25,13 @@ func (s *Service) GetRoundTimeline(ctx context.Context, req *originalsv1.GetRoun
 	if err := wire.ID("roundId", req.GetRoundId()); err != nil {
 		return nil, err
 	}
-	if err := s.record(ctx, id, ledger.AuditEntry{Action: ledger.ViewRound, Round: req.GetRoundId()}); err != nil {
+	seen, seenErr := s.vault.GetRound(auth.Forward(ctx), &vaultv1.GetRoundRequest{RoundId: req.GetRoundId()})
+	entry := ledger.AuditEntry{Action: ledger.ViewRound, Round: req.GetRoundId(), Player: seen.GetPlayerId()}
+	if err := s.record(ctx, id, entry); err != nil {
 		return nil, err
 	}
-	seen, err := s.vault.GetRound(auth.Forward(ctx), &vaultv1.GetRoundRequest{RoundId: req.GetRoundId()})
-	if err != nil {
-		return nil, err
+	if seenErr != nil {
+		return nil, seenErr
 	}
 	t := &originalsv1.RoundTimeline{PlayerId: seen.GetPlayerId(), Round: seen.GetRound(), SeedPair: seen.GetSeedPair()}
 	settled, err := s.settlement(ctx, id.Operator, seen.GetRound())
