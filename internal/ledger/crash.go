@@ -8,7 +8,6 @@ import (
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/game/crash"
 	"github.com/openoriginals/originals/internal/money"
-	"github.com/openoriginals/originals/internal/rng"
 )
 
 // CrashBook returns the book that a player's bets at a crash table are written
@@ -241,24 +240,6 @@ type CrashStore interface {
 	PublishCrash(ctx context.Context, o CrashOwner, events [][]byte) (uint64, error)
 	// CrashEvents returns events after a number, and waits a while when there is none.
 	CrashEvents(ctx context.Context, table string, after uint64) ([]CrashEvent, error)
-}
-
-// CrashChain is the chain of a table as the store keeps it: its secret end is
-// sealed.
-type CrashChain struct {
-	Terminal  rng.Terminal
-	Length    uint32
-	SealedEnd []byte
-	Salt      rng.Salt
-	SaltKind  string // SELF_CHOSEN
-}
-
-// CrashChains keeps the chains of tables. A table has one for ever.
-type CrashChains interface {
-	// CrashChain returns the chain of a table. ErrNotFound.
-	CrashChain(ctx context.Context, table string) (CrashChain, error)
-	// CreateCrashChain gives a table its chain, if it has none, and returns the one that it has.
-	CreateCrashChain(ctx context.Context, table string, c CrashChain) (CrashChain, error)
 }
 
 // CrashEvent is one numbered event of a table, as its owner encoded it.

@@ -3,6 +3,7 @@ package rng
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -83,6 +84,34 @@ func (l Link) Back(n uint32) (Link, error) {
 	}
 	walk(&raw, n)
 	return linkOf(&raw), nil
+}
+
+// Segment returns the n links that end with this one, in ascending order: of h[j] they are h[j-n+1] to h[j]. The caller
+// sees to it that n is at most j. Errors: ErrLinkUnset.
+func (l Link) Segment(n uint32) ([]Link, error) {
+	raw, err := l.RevealBytes()
+	if err != nil {
+		return nil, err
+	}
+	links := make([]Link, n)
+	for i := len(links) - 1; i >= 0; i-- {
+		links[i] = linkOf(&raw)
+		walk(&raw, 1)
+	}
+	return links, nil
+}
+
+// Follows reports whether this link is h[1] of the chain with that terminal.
+func (l Link) Follows(t Terminal) bool {
+	first, err := l.Terminal(1)
+	return err == nil && subtle.ConstantTimeCompare(first[:], t[:]) == 1
+}
+
+// Equal reports whether two links are the same. One that was never set equals none.
+func (l Link) Equal(other Link) bool {
+	a, errA := l.RevealBytes()
+	b, errB := other.RevealBytes()
+	return errA == nil && errB == nil && subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
 // Terminal returns what the link of this round leads to, number times SHA-256: the link belongs to the chain when that

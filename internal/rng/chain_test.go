@@ -1,6 +1,7 @@
 package rng_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -32,6 +33,37 @@ func TestEveryCheckpointLeadsToTheTerminal(t *testing.T) {
 				t.Errorf("%+v: checkpoint %d is not h[%d]", c, i, number)
 			}
 		}
+	}
+}
+
+func TestASegmentIsTheLinksUpToItsLast(t *testing.T) {
+	last, err := rng.LinkFromBytes(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := [32]byte(bytes.Repeat([]byte{7}, 32)) // h[5] of a chain of its own
+	want := [][32]byte{4: raw}
+	for i := 3; i >= 0; i-- {
+		want[i] = sha256.Sum256(want[i+1][:])
+	}
+	links, err := last.Segment(5)
+	if err != nil || len(links) != 5 {
+		t.Fatalf("%d links, %v", len(links), err)
+	}
+	for i, l := range links {
+		if got, err := l.RevealBytes(); err != nil || got != want[i] {
+			t.Errorf("link %d is %x, want %x", i+1, got, want[i])
+		}
+	}
+	terminal := rng.Terminal(sha256.Sum256(want[0][:]))
+	if !links[0].Follows(terminal) || links[1].Follows(terminal) || (rng.Link{}).Follows(terminal) {
+		t.Error("the first link alone follows the terminal")
+	}
+	if !links[4].Equal(last) || links[3].Equal(last) || (rng.Link{}).Equal(rng.Link{}) {
+		t.Error("a link equals itself alone, and one that was never set equals none")
+	}
+	if _, err := (rng.Link{}).Segment(1); !errors.Is(err, rng.ErrLinkUnset) {
+		t.Errorf("a segment of nothing: %v", err)
 	}
 }
 

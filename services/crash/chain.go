@@ -6,111 +6,206 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
+	"github.com/openoriginals/originals/internal/beacon"
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/rng"
 	"github.com/openoriginals/originals/internal/seal"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
-// checkpointEvery is the distance of the links that a chain keeps in memory.
-const checkpointEvery = 512
-
-// OwnChain is a chain whose salt the house has chosen itself. Its links are in
-// this process's memory.
-type OwnChain struct {
-	terminal    rng.Terminal
-	length      uint32
-	checkpoints []rng.Link
-	salt        *originalsv1.CrashSalt
+// Chain is what a table draws its rounds from. Its links are secret until the
+// rounds up to theirs are final. It is safe for concurrent use.
+type Chain struct {
+	table  rng.Table
+	links  *links
+	source beacon.Source                     // of the salts; nil without a beacon
+	store  ledger.CrashChains                // nil when it ends with the process
+	kept   atomic.Pointer[ledger.CrashChain] // as the store has it
 }
 
-// selfChosen is the kind of salt in the store.
-var selfChosen = originalsv1.CrashSalt_SELF_CHOSEN.String()
-
-// NewOwnChain makes a chain that ends with the process, for trying out. 100,000
-// links take some 20 ms.
-func NewOwnChain(length uint32) (*OwnChain, error) {
-	end, err := rng.NewLink()
+// NewOwnChain makes a chain that ends with the process and whose salt the house
+// has chosen itself, for trying out. 100,000 links take some 20 ms.
+func NewOwnChain(table rng.Table, length uint32) (*Chain, error) {
+	kept, links, err := walkNew(NewChain{Length: length, Plan: ledger.CrashSaltPlan{Kind: ledger.CrashSaltSelfChosen}, DrawSalt: true})
 	if err != nil {
 		return nil, err
 	}
-	salt, err := newSalt()
-	if err != nil {
-		return nil, err
-	}
-	return walk(end, length, salt)
+	c := &Chain{table: table, links: links}
+	c.kept.Store(&kept)
+	return c, nil
 }
 
-// OpenChain returns the chain of a table, which is made, with so many links,
-// when the table has none. It walks the whole chain once: a million links take
-// a fifth of a second. Errors: seal.ErrOpen; an end that does not lead to the
-// terminal.
-func OpenChain(ctx context.Context, store ledger.CrashChains, keys *seal.Keys, table rng.Table, length uint32) (*OwnChain, error) {
-	kept, err := store.CrashChain(ctx, string(table))
+// Terminal returns h[0].
+func (c *Chain) Terminal() rng.Terminal { return c.links.terminal }
+
+// Length returns how many rounds the chain has.
+func (c *Chain) Length() uint32 { return c.links.length }
+
+// Link returns h[number]. Errors: rng.ErrRoundNumber, ErrChainDamaged.
+func (c *Chain) Link(_ context.Context, number uint32) (rng.Link, error) {
+	link, err := c.links.link(number)
+	if err != nil {
+		return link, fmt.Errorf("chain of table %s: %w", c.table, err)
+	}
+	return link, nil
+}
+
+// Verify walks the whole chain from its end to its terminal. walked, which may
+// be nil, is told now and then how many links are done. Errors: ErrChainDamaged.
+func (c *Chain) Verify(walked func(links uint32)) error {
+	if err := c.links.verify(walked); err != nil {
+		return fmt.Errorf("chain of table %s: %w", c.table, err)
+	}
+	return nil
+}
+
+// Kept returns what is public of the chain, as this process has seen it last.
+func (c *Chain) Kept() ledger.CrashChain { return *c.kept.Load() }
+
+// Beacon returns the beacon that salts each round; nil without one.
+func (c *Chain) Beacon() beacon.Source {
+	if c.Kept().Plan.Kind != ledger.CrashSaltBeacon {
+		return nil
+	}
+	return c.source
+}
+
+// refresh looks whether the salt has been fixed meanwhile.
+func (c *Chain) refresh(ctx context.Context) error {
+	if !c.Kept().SaltPending() || c.store == nil {
+		return nil
+	}
+	kept, err := c.store.CrashChain(ctx, string(c.table))
+	if err != nil {
+		return err
+	}
+	if kept.Terminal != c.links.terminal {
+		return fmt.Errorf("crash: table %s has another chain than this process found", c.table)
+	}
+	c.kept.Store(&kept)
+	return nil
+}
+
+// Salt shows the salt of all rounds, whose value is empty until it is fixed; nil
+// when each round has a beacon.
+func (c *Chain) Salt() *originalsv1.CrashSalt { return saltMessage(c.Kept()) }
+
+var saltKinds = map[ledger.CrashSaltKind]originalsv1.CrashSalt_Kind{
+	ledger.CrashSaltSelfChosen: originalsv1.CrashSalt_SELF_CHOSEN,
+	ledger.CrashSaltBitcoin:    originalsv1.CrashSalt_BITCOIN_BLOCK,
+	ledger.CrashSaltDrand:      originalsv1.CrashSalt_DRAND,
+}
+
+func saltMessage(k ledger.CrashChain) *originalsv1.CrashSalt {
+	kind, ok := saltKinds[k.Plan.Kind]
+	if !ok {
+		return nil
+	}
+	return &originalsv1.CrashSalt{
+		Kind: kind, Value: string(k.Salt), Named: int64(k.Plan.Named), Signature: hexOf(k.Signature), Network: k.Plan.Network,
+	}
+}
+
+// Chains makes chains and opens those of the store.
+type Chains struct {
+	Store   ledger.CrashChains
+	Keys    *seal.Keys
+	Sources map[string]beacon.Source // by the hash of their network
+}
+
+// NewChain says what a chain is to be.
+type NewChain struct {
+	Length   uint32
+	After    rng.Table // the table whose successor the chain's is; empty for none
+	Plan     ledger.CrashSaltPlan
+	DrawSalt bool               // fixes a self-chosen salt at once
+	Walked   func(links uint32) // told how far the making is; may be nil
+}
+
+// Open returns the chain of a table. Errors: ledger.ErrNotFound, seal.ErrLinks,
+// ErrChainDamaged, and a beacon that this process has no source of.
+func (c *Chains) Open(ctx context.Context, table rng.Table) (*Chain, error) {
+	kept, err := c.Store.CrashChain(ctx, string(table))
+	if err != nil {
+		return nil, fmt.Errorf("crash: chain of table %s: %w", table, err)
+	}
+	sealed, err := c.Store.CrashLinks(ctx, string(table))
+	if err != nil {
+		return nil, fmt.Errorf("crash: chain of table %s: %w", table, err)
+	}
+	checkpoints, err := c.Keys.OpenLinks(table, kept.Terminal, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("crash: chain of table %s: %w", table, err)
+	}
+	links, err := newLinks(kept.Terminal, kept.Length, checkpoints)
+	if err != nil {
+		return nil, fmt.Errorf("chain of table %s: %w", table, err)
+	}
+	chain := &Chain{table: table, links: links, store: c.Store, source: c.Sources[kept.Plan.Network]}
+	if kept.Plan.Network != "" && chain.source == nil {
+		return nil, fmt.Errorf("crash: chain of table %s: no source of the beacon %s", table, kept.Plan.Network)
+	}
+	chain.kept.Store(&kept)
+	return chain, nil
+}
+
+// Create gives a table its chain, and reports whether it made it: a table that
+// had one keeps it. Whoever else makes one at the same time, one of them stands.
+// Ten million links take some seconds.
+func (c *Chains) Create(ctx context.Context, table rng.Table, n NewChain) (*Chain, bool, error) {
+	kept, links, err := walkNew(n)
+	if err != nil {
+		return nil, false, err
+	}
+	sealed, err := c.Keys.SealLinks(table, kept.Terminal, links.checkpoints)
+	if err != nil {
+		return nil, false, err
+	}
+	stands, err := c.Store.CreateCrashChain(ctx, string(table), kept, sealed)
+	if err != nil {
+		return nil, false, fmt.Errorf("crash: chain of table %s: %w", table, err)
+	}
+	chain, err := c.Open(ctx, table)
+	return chain, err == nil && stands.Terminal == kept.Terminal, err
+}
+
+// OpenOrCreate returns the chain of a table, which is made when it has none.
+func (c *Chains) OpenOrCreate(ctx context.Context, table rng.Table, n NewChain) (*Chain, error) {
+	chain, err := c.Open(ctx, table)
 	if errors.Is(err, ledger.ErrNotFound) {
-		kept, err = createChain(ctx, store, keys, table, length)
+		chain, _, err = c.Create(ctx, table, n)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("crash: chain of table %s: %w", table, err)
-	}
-	end, err := keys.OpenLink(table, kept.Terminal, kept.SealedEnd)
-	if err != nil {
-		return nil, fmt.Errorf("crash: chain of table %s: %w", table, err)
-	}
-	c, err := walk(end, kept.Length, kept.Salt)
-	if err == nil && c.terminal != kept.Terminal {
-		err = fmt.Errorf("crash: chain of table %s: its end does not lead to its terminal", table)
-	}
-	return c, err
+	return chain, err
 }
 
-func createChain(ctx context.Context, store ledger.CrashChains, keys *seal.Keys, table rng.Table, length uint32) (kept ledger.CrashChain, err error) {
+// walkNew draws the end of a chain and walks it to its terminal.
+func walkNew(n NewChain) (kept ledger.CrashChain, l *links, err error) {
+	kept = ledger.CrashChain{Length: n.Length, After: string(n.After), Plan: n.Plan}
 	end, err := rng.NewLink()
 	if err != nil {
-		return kept, err
+		return kept, nil, err
 	}
-	if kept.Terminal, err = end.Terminal(length); err != nil {
-		return kept, err
+	var checkpoints []rng.Link
+	if kept.Terminal, checkpoints, err = end.Checkpoints(n.Length, checkpointEvery, n.Walked); err != nil {
+		return kept, nil, err
 	}
-	kept.Length, kept.SaltKind = length, selfChosen
-	if kept.SealedEnd, err = keys.SealLink(table, kept.Terminal, end); err != nil {
-		return kept, err
+	if n.DrawSalt {
+		if kept.Salt, err = DrawSalt(); err != nil {
+			return kept, nil, err
+		}
 	}
-	if kept.Salt, err = newSalt(); err != nil {
-		return kept, err
-	}
-	return store.CreateCrashChain(ctx, string(table), kept)
+	l, err = newLinks(kept.Terminal, n.Length, checkpoints)
+	return kept, l, err
 }
 
-func newSalt() (rng.Salt, error) {
+// DrawSalt draws a salt of the house's own. A chain that has it is marked: the
+// operator could have chosen its outcomes.
+func DrawSalt() (rng.Salt, error) {
 	var salt [32]byte
 	if _, err := rand.Read(salt[:]); err != nil {
 		return "", fmt.Errorf("crash: draw a salt: %w", err)
 	}
 	return rng.Salt(hex.EncodeToString(salt[:])), nil
-}
-
-func walk(end rng.Link, length uint32, salt rng.Salt) (c *OwnChain, err error) {
-	c = &OwnChain{length: length, salt: &originalsv1.CrashSalt{Kind: originalsv1.CrashSalt_SELF_CHOSEN, Value: string(salt)}}
-	c.terminal, c.checkpoints, err = end.Checkpoints(length, checkpointEvery, nil)
-	return c, err
-}
-
-// Terminal returns h[0].
-func (c *OwnChain) Terminal() rng.Terminal { return c.terminal }
-
-// Length returns how many rounds the chain has.
-func (c *OwnChain) Length() uint32 { return c.length }
-
-// Salt returns the salt, which the house has chosen.
-func (c *OwnChain) Salt() *originalsv1.CrashSalt { return c.salt }
-
-// Link returns h[number]. Errors: rng.ErrRoundNumber.
-func (c *OwnChain) Link(_ context.Context, number uint32) (rng.Link, error) {
-	if number < 1 || number > c.length {
-		return rng.Link{}, rng.ErrRoundNumber
-	}
-	i := (number - 1) / checkpointEvery
-	return c.checkpoints[i].Back(min((i+1)*checkpointEvery, c.length) - number)
 }

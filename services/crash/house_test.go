@@ -31,7 +31,7 @@ var growth = crash.NewGrowth()
 type house struct {
 	t     testing.TB
 	url   string
-	chain *OwnChain
+	chain *Chain
 	pace  int64
 	short Timings
 	store *redisledger.Store // never cut off
@@ -47,9 +47,9 @@ func newHouse(t testing.TB, url string) *house {
 	return h
 }
 
-func newChain(t testing.TB) *OwnChain {
+func newChain(t testing.TB) *Chain {
 	t.Helper()
-	chain, err := NewOwnChain(100_000)
+	chain, err := NewOwnChain("main", 100_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func ownTable(args []string) error {
 		return err
 	}
 	store := redisledger.New(client, redisledger.Options{})
-	chain, err := OpenChain(context.Background(), store, keys, "main", 5000)
+	chain, err := openChain(context.Background(), store, keys, 5000)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func TestKillOwners(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if h.chain, err = OpenChain(t.Context(), h.store, keys, "main", 5000); err != nil {
+	if h.chain, err = openChain(t.Context(), h.store, keys, 5000); err != nil {
 		t.Fatal(err)
 	}
 	front := &process{Service: New(killed(Options{

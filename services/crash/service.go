@@ -27,21 +27,10 @@ import (
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
-// Chain is what a table draws its rounds from. Links are secret until the
-// rounds up to theirs are final.
-type Chain interface {
-	Terminal() rng.Terminal
-	Length() uint32
-	// Link returns h[number], 1 to Length.
-	Link(ctx context.Context, number uint32) (rng.Link, error)
-	// Salt is fixed for all rounds; nil when each has a beacon.
-	Salt() *originalsv1.CrashSalt
-}
-
 // Table is a table of the house. Its name serves one chain for ever.
 type Table struct {
 	Name  rng.Table
-	Chain Chain
+	Chain *Chain
 	Timings
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/openoriginals/originals/internal/config"
 	gamecrash "github.com/openoriginals/originals/internal/game/crash"
+	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/rng"
 	"github.com/openoriginals/originals/internal/seal"
 	"github.com/openoriginals/originals/internal/server"
@@ -55,9 +56,12 @@ func (p *process) crashTables(ctx context.Context, keys *seal.Keys) ([]crash.Tab
 	if p.redis == "" {
 		length = tryingLength
 	}
+	chains := &crash.Chains{Store: p.store, Keys: keys}
 	var tables []crash.Table
 	for _, t := range p.house.Crash.Tables {
-		chain, err := crash.OpenChain(ctx, p.store, keys, rng.Table(t.Name), length)
+		chain, err := chains.OpenOrCreate(ctx, rng.Table(t.Name), crash.NewChain{
+			Length: length, Plan: ledger.CrashSaltPlan{Kind: ledger.CrashSaltSelfChosen}, DrawSalt: true,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -87,7 +87,8 @@ const (
 	CrashTable_CLOSING CrashTable_Phase = 2
 	CrashTable_RUNNING CrashTable_Phase = 3
 	CrashTable_CRASHED CrashTable_Phase = 4
-	// No chain, or no owner.
+	// No round yet: the salt of the chain, or the end of the chain before, is
+	// awaited. Or no round any more: the chain is used up, see next.
 	CrashTable_STOPPED CrashTable_Phase = 5
 )
 
@@ -135,7 +136,7 @@ func (x CrashTable_Phase) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CrashTable_Phase.Descriptor instead.
 func (CrashTable_Phase) EnumDescriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{2, 0}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{3, 0}
 }
 
 type CrashRound_State int32
@@ -189,7 +190,7 @@ func (x CrashRound_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CrashRound_State.Descriptor instead.
 func (CrashRound_State) EnumDescriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{10, 0}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11, 0}
 }
 
 // CrashSalt is the public part of a chain's outcomes, fixed after the chain.
@@ -201,7 +202,10 @@ type CrashSalt struct {
 	// The height or the drand round that was named; 0 when self-chosen.
 	Named int64 `protobuf:"varint,3,opt,name=named,proto3" json:"named,omitempty"`
 	// Hex; of drand only.
-	Signature     string `protobuf:"bytes,4,opt,name=signature,proto3" json:"signature,omitempty"`
+	Signature string `protobuf:"bytes,4,opt,name=signature,proto3" json:"signature,omitempty"`
+	// Hash of the beacon's network, hex; of drand only. That of drand's quicknet,
+	// or that of the test beacon, which protects nobody.
+	Network       string `protobuf:"bytes,5,opt,name=network,proto3" json:"network,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -264,15 +268,25 @@ func (x *CrashSalt) GetSignature() string {
 	return ""
 }
 
+func (x *CrashSalt) GetNetwork() string {
+	if x != nil {
+		return x.Network
+	}
+	return ""
+}
+
 // CrashBeacon is the drand round that salts one round of a table.
 type CrashBeacon struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Named in the opening record.
+	// Named in the opening record; 0 when no round of the table was opened.
 	Round int64 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`
 	// Hex; empty until published.
 	Randomness string `protobuf:"bytes,2,opt,name=randomness,proto3" json:"randomness,omitempty"`
 	// Hex; empty until published.
-	Signature     string `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`
+	Signature string `protobuf:"bytes,3,opt,name=signature,proto3" json:"signature,omitempty"`
+	// Hash of the network, hex. That of drand's quicknet, or that of the test
+	// beacon, which protects nobody.
+	Network       string `protobuf:"bytes,4,opt,name=network,proto3" json:"network,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -328,6 +342,102 @@ func (x *CrashBeacon) GetSignature() string {
 	return ""
 }
 
+func (x *CrashBeacon) GetNetwork() string {
+	if x != nil {
+		return x.Network
+	}
+	return ""
+}
+
+// CrashChain is a chain that comes next: its announcement.
+type CrashChain struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The table whose rounds will be drawn from it.
+	Table       string `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
+	Terminal    string `protobuf:"bytes,2,opt,name=terminal,proto3" json:"terminal,omitempty"`
+	ChainLength uint32 `protobuf:"varint,3,opt,name=chain_length,json=chainLength,proto3" json:"chain_length,omitempty"`
+	// How the salt is fixed, and its value once it is; absent when each round will
+	// have a beacon.
+	Salt *CrashSalt `protobuf:"bytes,4,opt,name=salt,proto3" json:"salt,omitempty"`
+	// Only its network: present when each round will have a beacon.
+	Beacon        *CrashBeacon           `protobuf:"bytes,5,opt,name=beacon,proto3" json:"beacon,omitempty"`
+	AnnounceTime  *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=announce_time,json=announceTime,proto3" json:"announce_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CrashChain) Reset() {
+	*x = CrashChain{}
+	mi := &file_originals_v1_crash_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CrashChain) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CrashChain) ProtoMessage() {}
+
+func (x *CrashChain) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_crash_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CrashChain.ProtoReflect.Descriptor instead.
+func (*CrashChain) Descriptor() ([]byte, []int) {
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *CrashChain) GetTable() string {
+	if x != nil {
+		return x.Table
+	}
+	return ""
+}
+
+func (x *CrashChain) GetTerminal() string {
+	if x != nil {
+		return x.Terminal
+	}
+	return ""
+}
+
+func (x *CrashChain) GetChainLength() uint32 {
+	if x != nil {
+		return x.ChainLength
+	}
+	return 0
+}
+
+func (x *CrashChain) GetSalt() *CrashSalt {
+	if x != nil {
+		return x.Salt
+	}
+	return nil
+}
+
+func (x *CrashChain) GetBeacon() *CrashBeacon {
+	if x != nil {
+		return x.Beacon
+	}
+	return nil
+}
+
+func (x *CrashChain) GetAnnounceTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AnnounceTime
+	}
+	return nil
+}
+
 // CrashTable is a table as it stands.
 type CrashTable struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -357,14 +467,21 @@ type CrashTable struct {
 	// Absent until the round has crashed.
 	CrashE2 *uint32 `protobuf:"varint,17,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
 	// The caller's bets of this round and of the next, when there is a token.
-	Bets          []*Round `protobuf:"bytes,18,rep,name=bets,proto3" json:"bets,omitempty"`
+	Bets []*Round `protobuf:"bytes,18,rep,name=bets,proto3" json:"bets,omitempty"`
+	// The chain that comes next, once it is announced. It has a table of its own,
+	// which opens when this one has stopped: play on there.
+	Next *CrashChain `protobuf:"bytes,19,opt,name=next,proto3" json:"next,omitempty"`
+	// The table whose chain came before; empty for none.
+	Previous string `protobuf:"bytes,20,opt,name=previous,proto3" json:"previous,omitempty"`
+	// The end of the chain, h[chain_length], once every round of it is final.
+	End           string `protobuf:"bytes,21,opt,name=end,proto3" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CrashTable) Reset() {
 	*x = CrashTable{}
-	mi := &file_originals_v1_crash_proto_msgTypes[2]
+	mi := &file_originals_v1_crash_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -376,7 +493,7 @@ func (x *CrashTable) String() string {
 func (*CrashTable) ProtoMessage() {}
 
 func (x *CrashTable) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[2]
+	mi := &file_originals_v1_crash_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -389,7 +506,7 @@ func (x *CrashTable) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashTable.ProtoReflect.Descriptor instead.
 func (*CrashTable) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{2}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *CrashTable) GetTable() string {
@@ -518,6 +635,27 @@ func (x *CrashTable) GetBets() []*Round {
 	return nil
 }
 
+func (x *CrashTable) GetNext() *CrashChain {
+	if x != nil {
+		return x.Next
+	}
+	return nil
+}
+
+func (x *CrashTable) GetPrevious() string {
+	if x != nil {
+		return x.Previous
+	}
+	return ""
+}
+
+func (x *CrashTable) GetEnd() string {
+	if x != nil {
+		return x.End
+	}
+	return ""
+}
+
 type GetTableRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Table         string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
@@ -527,7 +665,7 @@ type GetTableRequest struct {
 
 func (x *GetTableRequest) Reset() {
 	*x = GetTableRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[3]
+	mi := &file_originals_v1_crash_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -539,7 +677,7 @@ func (x *GetTableRequest) String() string {
 func (*GetTableRequest) ProtoMessage() {}
 
 func (x *GetTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[3]
+	mi := &file_originals_v1_crash_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -552,7 +690,7 @@ func (x *GetTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableRequest.ProtoReflect.Descriptor instead.
 func (*GetTableRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{3}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetTableRequest) GetTable() string {
@@ -575,7 +713,7 @@ type CrashServicePlaceBetRequest struct {
 
 func (x *CrashServicePlaceBetRequest) Reset() {
 	*x = CrashServicePlaceBetRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[4]
+	mi := &file_originals_v1_crash_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -587,7 +725,7 @@ func (x *CrashServicePlaceBetRequest) String() string {
 func (*CrashServicePlaceBetRequest) ProtoMessage() {}
 
 func (x *CrashServicePlaceBetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[4]
+	mi := &file_originals_v1_crash_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -600,7 +738,7 @@ func (x *CrashServicePlaceBetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashServicePlaceBetRequest.ProtoReflect.Descriptor instead.
 func (*CrashServicePlaceBetRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{4}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CrashServicePlaceBetRequest) GetTable() string {
@@ -641,7 +779,7 @@ type CancelBetRequest struct {
 
 func (x *CancelBetRequest) Reset() {
 	*x = CancelBetRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[5]
+	mi := &file_originals_v1_crash_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +791,7 @@ func (x *CancelBetRequest) String() string {
 func (*CancelBetRequest) ProtoMessage() {}
 
 func (x *CancelBetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[5]
+	mi := &file_originals_v1_crash_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +804,7 @@ func (x *CancelBetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelBetRequest.ProtoReflect.Descriptor instead.
 func (*CancelBetRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{5}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CancelBetRequest) GetTable() string {
@@ -693,7 +831,7 @@ type CrashServiceCashOutRequest struct {
 
 func (x *CrashServiceCashOutRequest) Reset() {
 	*x = CrashServiceCashOutRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[6]
+	mi := &file_originals_v1_crash_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -705,7 +843,7 @@ func (x *CrashServiceCashOutRequest) String() string {
 func (*CrashServiceCashOutRequest) ProtoMessage() {}
 
 func (x *CrashServiceCashOutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[6]
+	mi := &file_originals_v1_crash_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -718,7 +856,7 @@ func (x *CrashServiceCashOutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashServiceCashOutRequest.ProtoReflect.Descriptor instead.
 func (*CrashServiceCashOutRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{6}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CrashServiceCashOutRequest) GetTable() string {
@@ -738,15 +876,19 @@ func (x *CrashServiceCashOutRequest) GetBetId() string {
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Table string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
-	// The newest event that the watcher has; 0 for a snapshot.
-	AfterEvent    int64 `protobuf:"varint,2,opt,name=after_event,json=afterEvent,proto3" json:"after_event,omitempty"`
+	// The newest event that the watcher has; 0 for a snapshot. One that is not
+	// kept any more, or was never sent, gives a snapshot, too.
+	AfterEvent int64 `protobuf:"varint,2,opt,name=after_event,json=afterEvent,proto3" json:"after_event,omitempty"`
+	// The events that are still kept come before the snapshot. For those who
+	// hand them on.
+	History       bool `protobuf:"varint,3,opt,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[7]
+	mi := &file_originals_v1_crash_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +900,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[7]
+	mi := &file_originals_v1_crash_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +913,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{7}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchRequest) GetTable() string {
@@ -788,10 +930,19 @@ func (x *WatchRequest) GetAfterEvent() int64 {
 	return 0
 }
 
+func (x *WatchRequest) GetHistory() bool {
+	if x != nil {
+		return x.History
+	}
+	return false
+}
+
 // CrashEvent is one event of a table.
 type CrashEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From 1, growing within a table; 0 for what is not numbered.
+	// Grows by one from event to event, below 2^53. It goes on elsewhere, with a
+	// snapshot, when writes of the store may have been lost. 0 for what is not
+	// numbered.
 	Event int64 `protobuf:"varint,1,opt,name=event,proto3" json:"event,omitempty"`
 	// Types that are valid to be assigned to Body:
 	//
@@ -810,7 +961,7 @@ type CrashEvent struct {
 
 func (x *CrashEvent) Reset() {
 	*x = CrashEvent{}
-	mi := &file_originals_v1_crash_proto_msgTypes[8]
+	mi := &file_originals_v1_crash_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +973,7 @@ func (x *CrashEvent) String() string {
 func (*CrashEvent) ProtoMessage() {}
 
 func (x *CrashEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[8]
+	mi := &file_originals_v1_crash_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +986,7 @@ func (x *CrashEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent.ProtoReflect.Descriptor instead.
 func (*CrashEvent) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CrashEvent) GetEvent() int64 {
@@ -929,7 +1080,8 @@ type isCrashEvent_Body interface {
 }
 
 type CrashEvent_Snapshot struct {
-	// Always the first, and after each gap.
+	// The first, and again after each gap: numbered as the newest event that it
+	// shows.
 	Snapshot *CrashTable `protobuf:"bytes,10,opt,name=snapshot,proto3,oneof"`
 }
 
@@ -943,6 +1095,7 @@ type CrashEvent_Tick_ struct {
 }
 
 type CrashEvent_CashOuts_ struct {
+	// Cash-outs that are settled since the last of these, also after the crash.
 	CashOuts *CrashEvent_CashOuts `protobuf:"bytes,13,opt,name=cash_outs,json=cashOuts,proto3,oneof"`
 }
 
@@ -989,7 +1142,7 @@ type GetCrashRoundRequest struct {
 
 func (x *GetCrashRoundRequest) Reset() {
 	*x = GetCrashRoundRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[9]
+	mi := &file_originals_v1_crash_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1154,7 @@ func (x *GetCrashRoundRequest) String() string {
 func (*GetCrashRoundRequest) ProtoMessage() {}
 
 func (x *GetCrashRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[9]
+	mi := &file_originals_v1_crash_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1167,7 @@ func (x *GetCrashRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCrashRoundRequest.ProtoReflect.Descriptor instead.
 func (*GetCrashRoundRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetCrashRoundRequest) GetTable() string {
@@ -1041,7 +1194,8 @@ type CrashRound struct {
 	Terminal string                 `protobuf:"bytes,5,opt,name=terminal,proto3" json:"terminal,omitempty"`
 	// The link of the chain, 64 hex digits; absent until rounds 1 to number are final.
 	Hash *string `protobuf:"bytes,6,opt,name=hash,proto3,oneof" json:"hash,omitempty"`
-	// Of a VOID round: the crash point that it would have had.
+	// Of a VOID round: the crash point that it would have had; absent when its
+	// beacon was never named or published.
 	CrashE2  *uint32                `protobuf:"varint,7,opt,name=crash_e2,json=crashE2,proto3,oneof" json:"crash_e2,omitempty"`
 	Salt     *CrashSalt             `protobuf:"bytes,8,opt,name=salt,proto3" json:"salt,omitempty"`
 	Beacon   *CrashBeacon           `protobuf:"bytes,9,opt,name=beacon,proto3" json:"beacon,omitempty"`
@@ -1061,7 +1215,7 @@ type CrashRound struct {
 
 func (x *CrashRound) Reset() {
 	*x = CrashRound{}
-	mi := &file_originals_v1_crash_proto_msgTypes[10]
+	mi := &file_originals_v1_crash_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1073,7 +1227,7 @@ func (x *CrashRound) String() string {
 func (*CrashRound) ProtoMessage() {}
 
 func (x *CrashRound) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[10]
+	mi := &file_originals_v1_crash_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1086,7 +1240,7 @@ func (x *CrashRound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashRound.ProtoReflect.Descriptor instead.
 func (*CrashRound) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{10}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CrashRound) GetTable() string {
@@ -1213,7 +1367,7 @@ type ListCrashRoundsRequest struct {
 
 func (x *ListCrashRoundsRequest) Reset() {
 	*x = ListCrashRoundsRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[11]
+	mi := &file_originals_v1_crash_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1225,7 +1379,7 @@ func (x *ListCrashRoundsRequest) String() string {
 func (*ListCrashRoundsRequest) ProtoMessage() {}
 
 func (x *ListCrashRoundsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[11]
+	mi := &file_originals_v1_crash_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1238,7 +1392,7 @@ func (x *ListCrashRoundsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCrashRoundsRequest.ProtoReflect.Descriptor instead.
 func (*ListCrashRoundsRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListCrashRoundsRequest) GetTable() string {
@@ -1272,7 +1426,7 @@ type ListCrashRoundsResponse struct {
 
 func (x *ListCrashRoundsResponse) Reset() {
 	*x = ListCrashRoundsResponse{}
-	mi := &file_originals_v1_crash_proto_msgTypes[12]
+	mi := &file_originals_v1_crash_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1284,7 +1438,7 @@ func (x *ListCrashRoundsResponse) String() string {
 func (*ListCrashRoundsResponse) ProtoMessage() {}
 
 func (x *ListCrashRoundsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[12]
+	mi := &file_originals_v1_crash_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1297,7 +1451,7 @@ func (x *ListCrashRoundsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCrashRoundsResponse.ProtoReflect.Descriptor instead.
 func (*ListCrashRoundsResponse) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{12}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListCrashRoundsResponse) GetRounds() []*CrashRound {
@@ -1325,7 +1479,7 @@ type CrashTable_Timings struct {
 
 func (x *CrashTable_Timings) Reset() {
 	*x = CrashTable_Timings{}
-	mi := &file_originals_v1_crash_proto_msgTypes[13]
+	mi := &file_originals_v1_crash_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1491,7 @@ func (x *CrashTable_Timings) String() string {
 func (*CrashTable_Timings) ProtoMessage() {}
 
 func (x *CrashTable_Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[13]
+	mi := &file_originals_v1_crash_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1504,7 @@ func (x *CrashTable_Timings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashTable_Timings.ProtoReflect.Descriptor instead.
 func (*CrashTable_Timings) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{2, 0}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{3, 0}
 }
 
 func (x *CrashTable_Timings) GetBettingMs() uint32 {
@@ -1386,7 +1540,7 @@ type CrashEvent_CashOut struct {
 
 func (x *CrashEvent_CashOut) Reset() {
 	*x = CrashEvent_CashOut{}
-	mi := &file_originals_v1_crash_proto_msgTypes[14]
+	mi := &file_originals_v1_crash_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1552,7 @@ func (x *CrashEvent_CashOut) String() string {
 func (*CrashEvent_CashOut) ProtoMessage() {}
 
 func (x *CrashEvent_CashOut) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[14]
+	mi := &file_originals_v1_crash_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1565,7 @@ func (x *CrashEvent_CashOut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_CashOut.ProtoReflect.Descriptor instead.
 func (*CrashEvent_CashOut) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8, 0}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 0}
 }
 
 func (x *CrashEvent_CashOut) GetPlayer() string {
@@ -1445,7 +1599,7 @@ type CrashEvent_Tick struct {
 
 func (x *CrashEvent_Tick) Reset() {
 	*x = CrashEvent_Tick{}
-	mi := &file_originals_v1_crash_proto_msgTypes[15]
+	mi := &file_originals_v1_crash_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1457,7 +1611,7 @@ func (x *CrashEvent_Tick) String() string {
 func (*CrashEvent_Tick) ProtoMessage() {}
 
 func (x *CrashEvent_Tick) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[15]
+	mi := &file_originals_v1_crash_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1470,7 +1624,7 @@ func (x *CrashEvent_Tick) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_Tick.ProtoReflect.Descriptor instead.
 func (*CrashEvent_Tick) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8, 1}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 1}
 }
 
 func (x *CrashEvent_Tick) GetElapsedUs() int64 {
@@ -1496,7 +1650,7 @@ type CrashEvent_CashOuts struct {
 
 func (x *CrashEvent_CashOuts) Reset() {
 	*x = CrashEvent_CashOuts{}
-	mi := &file_originals_v1_crash_proto_msgTypes[16]
+	mi := &file_originals_v1_crash_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1662,7 @@ func (x *CrashEvent_CashOuts) String() string {
 func (*CrashEvent_CashOuts) ProtoMessage() {}
 
 func (x *CrashEvent_CashOuts) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[16]
+	mi := &file_originals_v1_crash_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1675,7 @@ func (x *CrashEvent_CashOuts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_CashOuts.ProtoReflect.Descriptor instead.
 func (*CrashEvent_CashOuts) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8, 2}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 2}
 }
 
 func (x *CrashEvent_CashOuts) GetCashOuts() []*CrashEvent_CashOut {
@@ -1542,7 +1696,7 @@ type CrashEvent_Crash struct {
 
 func (x *CrashEvent_Crash) Reset() {
 	*x = CrashEvent_Crash{}
-	mi := &file_originals_v1_crash_proto_msgTypes[17]
+	mi := &file_originals_v1_crash_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1554,7 +1708,7 @@ func (x *CrashEvent_Crash) String() string {
 func (*CrashEvent_Crash) ProtoMessage() {}
 
 func (x *CrashEvent_Crash) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[17]
+	mi := &file_originals_v1_crash_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1567,7 +1721,7 @@ func (x *CrashEvent_Crash) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_Crash.ProtoReflect.Descriptor instead.
 func (*CrashEvent_Crash) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8, 3}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 3}
 }
 
 func (x *CrashEvent_Crash) GetNumber() uint32 {
@@ -1603,7 +1757,7 @@ type CrashEvent_Bets struct {
 
 func (x *CrashEvent_Bets) Reset() {
 	*x = CrashEvent_Bets{}
-	mi := &file_originals_v1_crash_proto_msgTypes[18]
+	mi := &file_originals_v1_crash_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1615,7 +1769,7 @@ func (x *CrashEvent_Bets) String() string {
 func (*CrashEvent_Bets) ProtoMessage() {}
 
 func (x *CrashEvent_Bets) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[18]
+	mi := &file_originals_v1_crash_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1628,7 +1782,7 @@ func (x *CrashEvent_Bets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_Bets.ProtoReflect.Descriptor instead.
 func (*CrashEvent_Bets) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8, 4}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 4}
 }
 
 func (x *CrashEvent_Bets) GetNumber() uint32 {
@@ -1654,7 +1808,8 @@ func (x *CrashEvent_Bets) GetStakes() []*Money {
 
 type CrashEvent_Dropped struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SLOW, SHUTDOWN or UPSTREAM; come again with the last number.
+	// SLOW, SHUTDOWN or UPSTREAM: come again with the last number. The stream
+	// ends with it; one that ends without it was cut off.
 	Reason        string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1662,7 +1817,7 @@ type CrashEvent_Dropped struct {
 
 func (x *CrashEvent_Dropped) Reset() {
 	*x = CrashEvent_Dropped{}
-	mi := &file_originals_v1_crash_proto_msgTypes[19]
+	mi := &file_originals_v1_crash_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1829,7 @@ func (x *CrashEvent_Dropped) String() string {
 func (*CrashEvent_Dropped) ProtoMessage() {}
 
 func (x *CrashEvent_Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[19]
+	mi := &file_originals_v1_crash_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1842,7 @@ func (x *CrashEvent_Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_Dropped.ProtoReflect.Descriptor instead.
 func (*CrashEvent_Dropped) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8, 5}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 5}
 }
 
 func (x *CrashEvent_Dropped) GetReason() string {
@@ -1701,23 +1856,33 @@ var File_originals_v1_crash_proto protoreflect.FileDescriptor
 
 const file_originals_v1_crash_proto_rawDesc = "" +
 	"\n" +
-	"\x18originals/v1/crash.proto\x12\foriginals.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18originals/v1/money.proto\x1a\x18originals/v1/round.proto\"\xd4\x01\n" +
+	"\x18originals/v1/crash.proto\x12\foriginals.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18originals/v1/money.proto\x1a\x18originals/v1/round.proto\"\xee\x01\n" +
 	"\tCrashSalt\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.originals.v1.CrashSalt.KindR\x04kind\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x14\n" +
 	"\x05named\x18\x03 \x01(\x03R\x05named\x12\x1c\n" +
-	"\tsignature\x18\x04 \x01(\tR\tsignature\"K\n" +
+	"\tsignature\x18\x04 \x01(\tR\tsignature\x12\x18\n" +
+	"\anetwork\x18\x05 \x01(\tR\anetwork\"K\n" +
 	"\x04Kind\x12\x14\n" +
 	"\x10KIND_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vSELF_CHOSEN\x10\x01\x12\x11\n" +
 	"\rBITCOIN_BLOCK\x10\x02\x12\t\n" +
-	"\x05DRAND\x10\x03\"a\n" +
+	"\x05DRAND\x10\x03\"{\n" +
 	"\vCrashBeacon\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\x03R\x05round\x12\x1e\n" +
 	"\n" +
 	"randomness\x18\x02 \x01(\tR\n" +
 	"randomness\x12\x1c\n" +
-	"\tsignature\x18\x03 \x01(\tR\tsignature\"\xb4\a\n" +
+	"\tsignature\x18\x03 \x01(\tR\tsignature\x12\x18\n" +
+	"\anetwork\x18\x04 \x01(\tR\anetwork\"\x82\x02\n" +
+	"\n" +
+	"CrashChain\x12\x14\n" +
+	"\x05table\x18\x01 \x01(\tR\x05table\x12\x1a\n" +
+	"\bterminal\x18\x02 \x01(\tR\bterminal\x12!\n" +
+	"\fchain_length\x18\x03 \x01(\rR\vchainLength\x12+\n" +
+	"\x04salt\x18\x04 \x01(\v2\x17.originals.v1.CrashSaltR\x04salt\x121\n" +
+	"\x06beacon\x18\x05 \x01(\v2\x19.originals.v1.CrashBeaconR\x06beacon\x12?\n" +
+	"\rannounce_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\fannounceTime\"\x90\b\n" +
 	"\n" +
 	"CrashTable\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x16\n" +
@@ -1740,7 +1905,10 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"start_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x12#\n" +
 	"\rmultiplier_e2\x18\x10 \x01(\rR\fmultiplierE2\x12\x1e\n" +
 	"\bcrash_e2\x18\x11 \x01(\rH\x00R\acrashE2\x88\x01\x01\x12'\n" +
-	"\x04bets\x18\x12 \x03(\v2\x13.originals.v1.RoundR\x04bets\x1a`\n" +
+	"\x04bets\x18\x12 \x03(\v2\x13.originals.v1.RoundR\x04bets\x12,\n" +
+	"\x04next\x18\x13 \x01(\v2\x18.originals.v1.CrashChainR\x04next\x12\x1a\n" +
+	"\bprevious\x18\x14 \x01(\tR\bprevious\x12\x10\n" +
+	"\x03end\x18\x15 \x01(\tR\x03end\x1a`\n" +
 	"\aTimings\x12\x1d\n" +
 	"\n" +
 	"betting_ms\x18\x01 \x01(\rR\tbettingMs\x12\x1d\n" +
@@ -1768,11 +1936,12 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\x06bet_id\x18\x02 \x01(\tR\x05betId\"I\n" +
 	"\x1aCrashServiceCashOutRequest\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x15\n" +
-	"\x06bet_id\x18\x02 \x01(\tR\x05betId\"E\n" +
+	"\x06bet_id\x18\x02 \x01(\tR\x05betId\"_\n" +
 	"\fWatchRequest\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x1f\n" +
 	"\vafter_event\x18\x02 \x01(\x03R\n" +
-	"afterEvent\"\xb1\a\n" +
+	"afterEvent\x12\x18\n" +
+	"\ahistory\x18\x03 \x01(\bR\ahistory\"\xb1\a\n" +
 	"\n" +
 	"CrashEvent\x12\x14\n" +
 	"\x05event\x18\x01 \x01(\x03R\x05event\x126\n" +
@@ -1870,84 +2039,89 @@ func file_originals_v1_crash_proto_rawDescGZIP() []byte {
 }
 
 var file_originals_v1_crash_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_originals_v1_crash_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_originals_v1_crash_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_originals_v1_crash_proto_goTypes = []any{
 	(CrashSalt_Kind)(0),                 // 0: originals.v1.CrashSalt.Kind
 	(CrashTable_Phase)(0),               // 1: originals.v1.CrashTable.Phase
 	(CrashRound_State)(0),               // 2: originals.v1.CrashRound.State
 	(*CrashSalt)(nil),                   // 3: originals.v1.CrashSalt
 	(*CrashBeacon)(nil),                 // 4: originals.v1.CrashBeacon
-	(*CrashTable)(nil),                  // 5: originals.v1.CrashTable
-	(*GetTableRequest)(nil),             // 6: originals.v1.GetTableRequest
-	(*CrashServicePlaceBetRequest)(nil), // 7: originals.v1.CrashServicePlaceBetRequest
-	(*CancelBetRequest)(nil),            // 8: originals.v1.CancelBetRequest
-	(*CrashServiceCashOutRequest)(nil),  // 9: originals.v1.CrashServiceCashOutRequest
-	(*WatchRequest)(nil),                // 10: originals.v1.WatchRequest
-	(*CrashEvent)(nil),                  // 11: originals.v1.CrashEvent
-	(*GetCrashRoundRequest)(nil),        // 12: originals.v1.GetCrashRoundRequest
-	(*CrashRound)(nil),                  // 13: originals.v1.CrashRound
-	(*ListCrashRoundsRequest)(nil),      // 14: originals.v1.ListCrashRoundsRequest
-	(*ListCrashRoundsResponse)(nil),     // 15: originals.v1.ListCrashRoundsResponse
-	(*CrashTable_Timings)(nil),          // 16: originals.v1.CrashTable.Timings
-	(*CrashEvent_CashOut)(nil),          // 17: originals.v1.CrashEvent.CashOut
-	(*CrashEvent_Tick)(nil),             // 18: originals.v1.CrashEvent.Tick
-	(*CrashEvent_CashOuts)(nil),         // 19: originals.v1.CrashEvent.CashOuts
-	(*CrashEvent_Crash)(nil),            // 20: originals.v1.CrashEvent.Crash
-	(*CrashEvent_Bets)(nil),             // 21: originals.v1.CrashEvent.Bets
-	(*CrashEvent_Dropped)(nil),          // 22: originals.v1.CrashEvent.Dropped
-	(*timestamppb.Timestamp)(nil),       // 23: google.protobuf.Timestamp
-	(*Round)(nil),                       // 24: originals.v1.Round
-	(*Money)(nil),                       // 25: originals.v1.Money
+	(*CrashChain)(nil),                  // 5: originals.v1.CrashChain
+	(*CrashTable)(nil),                  // 6: originals.v1.CrashTable
+	(*GetTableRequest)(nil),             // 7: originals.v1.GetTableRequest
+	(*CrashServicePlaceBetRequest)(nil), // 8: originals.v1.CrashServicePlaceBetRequest
+	(*CancelBetRequest)(nil),            // 9: originals.v1.CancelBetRequest
+	(*CrashServiceCashOutRequest)(nil),  // 10: originals.v1.CrashServiceCashOutRequest
+	(*WatchRequest)(nil),                // 11: originals.v1.WatchRequest
+	(*CrashEvent)(nil),                  // 12: originals.v1.CrashEvent
+	(*GetCrashRoundRequest)(nil),        // 13: originals.v1.GetCrashRoundRequest
+	(*CrashRound)(nil),                  // 14: originals.v1.CrashRound
+	(*ListCrashRoundsRequest)(nil),      // 15: originals.v1.ListCrashRoundsRequest
+	(*ListCrashRoundsResponse)(nil),     // 16: originals.v1.ListCrashRoundsResponse
+	(*CrashTable_Timings)(nil),          // 17: originals.v1.CrashTable.Timings
+	(*CrashEvent_CashOut)(nil),          // 18: originals.v1.CrashEvent.CashOut
+	(*CrashEvent_Tick)(nil),             // 19: originals.v1.CrashEvent.Tick
+	(*CrashEvent_CashOuts)(nil),         // 20: originals.v1.CrashEvent.CashOuts
+	(*CrashEvent_Crash)(nil),            // 21: originals.v1.CrashEvent.Crash
+	(*CrashEvent_Bets)(nil),             // 22: originals.v1.CrashEvent.Bets
+	(*CrashEvent_Dropped)(nil),          // 23: originals.v1.CrashEvent.Dropped
+	(*timestamppb.Timestamp)(nil),       // 24: google.protobuf.Timestamp
+	(*Round)(nil),                       // 25: originals.v1.Round
+	(*Money)(nil),                       // 26: originals.v1.Money
 }
 var file_originals_v1_crash_proto_depIdxs = []int32{
 	0,  // 0: originals.v1.CrashSalt.kind:type_name -> originals.v1.CrashSalt.Kind
-	1,  // 1: originals.v1.CrashTable.phase:type_name -> originals.v1.CrashTable.Phase
-	3,  // 2: originals.v1.CrashTable.salt:type_name -> originals.v1.CrashSalt
-	4,  // 3: originals.v1.CrashTable.beacon:type_name -> originals.v1.CrashBeacon
-	16, // 4: originals.v1.CrashTable.timings:type_name -> originals.v1.CrashTable.Timings
-	23, // 5: originals.v1.CrashTable.server_time:type_name -> google.protobuf.Timestamp
-	23, // 6: originals.v1.CrashTable.lock_time:type_name -> google.protobuf.Timestamp
-	23, // 7: originals.v1.CrashTable.start_time:type_name -> google.protobuf.Timestamp
-	24, // 8: originals.v1.CrashTable.bets:type_name -> originals.v1.Round
-	25, // 9: originals.v1.CrashServicePlaceBetRequest.stake:type_name -> originals.v1.Money
-	5,  // 10: originals.v1.CrashEvent.snapshot:type_name -> originals.v1.CrashTable
-	5,  // 11: originals.v1.CrashEvent.phase:type_name -> originals.v1.CrashTable
-	18, // 12: originals.v1.CrashEvent.tick:type_name -> originals.v1.CrashEvent.Tick
-	19, // 13: originals.v1.CrashEvent.cash_outs:type_name -> originals.v1.CrashEvent.CashOuts
-	20, // 14: originals.v1.CrashEvent.crash:type_name -> originals.v1.CrashEvent.Crash
-	21, // 15: originals.v1.CrashEvent.bets:type_name -> originals.v1.CrashEvent.Bets
-	22, // 16: originals.v1.CrashEvent.dropped:type_name -> originals.v1.CrashEvent.Dropped
-	2,  // 17: originals.v1.CrashRound.state:type_name -> originals.v1.CrashRound.State
-	3,  // 18: originals.v1.CrashRound.salt:type_name -> originals.v1.CrashSalt
-	4,  // 19: originals.v1.CrashRound.beacon:type_name -> originals.v1.CrashBeacon
-	23, // 20: originals.v1.CrashRound.open_time:type_name -> google.protobuf.Timestamp
-	23, // 21: originals.v1.CrashRound.lock_time:type_name -> google.protobuf.Timestamp
-	23, // 22: originals.v1.CrashRound.start_time:type_name -> google.protobuf.Timestamp
-	23, // 23: originals.v1.CrashRound.crash_time:type_name -> google.protobuf.Timestamp
-	24, // 24: originals.v1.CrashRound.bet:type_name -> originals.v1.Round
-	13, // 25: originals.v1.ListCrashRoundsResponse.rounds:type_name -> originals.v1.CrashRound
-	25, // 26: originals.v1.CrashEvent.CashOut.stake:type_name -> originals.v1.Money
-	17, // 27: originals.v1.CrashEvent.CashOuts.cash_outs:type_name -> originals.v1.CrashEvent.CashOut
-	25, // 28: originals.v1.CrashEvent.Bets.stakes:type_name -> originals.v1.Money
-	6,  // 29: originals.v1.CrashService.GetTable:input_type -> originals.v1.GetTableRequest
-	7,  // 30: originals.v1.CrashService.PlaceBet:input_type -> originals.v1.CrashServicePlaceBetRequest
-	8,  // 31: originals.v1.CrashService.CancelBet:input_type -> originals.v1.CancelBetRequest
-	9,  // 32: originals.v1.CrashService.CashOut:input_type -> originals.v1.CrashServiceCashOutRequest
-	10, // 33: originals.v1.CrashService.Watch:input_type -> originals.v1.WatchRequest
-	12, // 34: originals.v1.CrashService.GetCrashRound:input_type -> originals.v1.GetCrashRoundRequest
-	14, // 35: originals.v1.CrashService.ListCrashRounds:input_type -> originals.v1.ListCrashRoundsRequest
-	5,  // 36: originals.v1.CrashService.GetTable:output_type -> originals.v1.CrashTable
-	24, // 37: originals.v1.CrashService.PlaceBet:output_type -> originals.v1.Round
-	24, // 38: originals.v1.CrashService.CancelBet:output_type -> originals.v1.Round
-	24, // 39: originals.v1.CrashService.CashOut:output_type -> originals.v1.Round
-	11, // 40: originals.v1.CrashService.Watch:output_type -> originals.v1.CrashEvent
-	13, // 41: originals.v1.CrashService.GetCrashRound:output_type -> originals.v1.CrashRound
-	15, // 42: originals.v1.CrashService.ListCrashRounds:output_type -> originals.v1.ListCrashRoundsResponse
-	36, // [36:43] is the sub-list for method output_type
-	29, // [29:36] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	3,  // 1: originals.v1.CrashChain.salt:type_name -> originals.v1.CrashSalt
+	4,  // 2: originals.v1.CrashChain.beacon:type_name -> originals.v1.CrashBeacon
+	24, // 3: originals.v1.CrashChain.announce_time:type_name -> google.protobuf.Timestamp
+	1,  // 4: originals.v1.CrashTable.phase:type_name -> originals.v1.CrashTable.Phase
+	3,  // 5: originals.v1.CrashTable.salt:type_name -> originals.v1.CrashSalt
+	4,  // 6: originals.v1.CrashTable.beacon:type_name -> originals.v1.CrashBeacon
+	17, // 7: originals.v1.CrashTable.timings:type_name -> originals.v1.CrashTable.Timings
+	24, // 8: originals.v1.CrashTable.server_time:type_name -> google.protobuf.Timestamp
+	24, // 9: originals.v1.CrashTable.lock_time:type_name -> google.protobuf.Timestamp
+	24, // 10: originals.v1.CrashTable.start_time:type_name -> google.protobuf.Timestamp
+	25, // 11: originals.v1.CrashTable.bets:type_name -> originals.v1.Round
+	5,  // 12: originals.v1.CrashTable.next:type_name -> originals.v1.CrashChain
+	26, // 13: originals.v1.CrashServicePlaceBetRequest.stake:type_name -> originals.v1.Money
+	6,  // 14: originals.v1.CrashEvent.snapshot:type_name -> originals.v1.CrashTable
+	6,  // 15: originals.v1.CrashEvent.phase:type_name -> originals.v1.CrashTable
+	19, // 16: originals.v1.CrashEvent.tick:type_name -> originals.v1.CrashEvent.Tick
+	20, // 17: originals.v1.CrashEvent.cash_outs:type_name -> originals.v1.CrashEvent.CashOuts
+	21, // 18: originals.v1.CrashEvent.crash:type_name -> originals.v1.CrashEvent.Crash
+	22, // 19: originals.v1.CrashEvent.bets:type_name -> originals.v1.CrashEvent.Bets
+	23, // 20: originals.v1.CrashEvent.dropped:type_name -> originals.v1.CrashEvent.Dropped
+	2,  // 21: originals.v1.CrashRound.state:type_name -> originals.v1.CrashRound.State
+	3,  // 22: originals.v1.CrashRound.salt:type_name -> originals.v1.CrashSalt
+	4,  // 23: originals.v1.CrashRound.beacon:type_name -> originals.v1.CrashBeacon
+	24, // 24: originals.v1.CrashRound.open_time:type_name -> google.protobuf.Timestamp
+	24, // 25: originals.v1.CrashRound.lock_time:type_name -> google.protobuf.Timestamp
+	24, // 26: originals.v1.CrashRound.start_time:type_name -> google.protobuf.Timestamp
+	24, // 27: originals.v1.CrashRound.crash_time:type_name -> google.protobuf.Timestamp
+	25, // 28: originals.v1.CrashRound.bet:type_name -> originals.v1.Round
+	14, // 29: originals.v1.ListCrashRoundsResponse.rounds:type_name -> originals.v1.CrashRound
+	26, // 30: originals.v1.CrashEvent.CashOut.stake:type_name -> originals.v1.Money
+	18, // 31: originals.v1.CrashEvent.CashOuts.cash_outs:type_name -> originals.v1.CrashEvent.CashOut
+	26, // 32: originals.v1.CrashEvent.Bets.stakes:type_name -> originals.v1.Money
+	7,  // 33: originals.v1.CrashService.GetTable:input_type -> originals.v1.GetTableRequest
+	8,  // 34: originals.v1.CrashService.PlaceBet:input_type -> originals.v1.CrashServicePlaceBetRequest
+	9,  // 35: originals.v1.CrashService.CancelBet:input_type -> originals.v1.CancelBetRequest
+	10, // 36: originals.v1.CrashService.CashOut:input_type -> originals.v1.CrashServiceCashOutRequest
+	11, // 37: originals.v1.CrashService.Watch:input_type -> originals.v1.WatchRequest
+	13, // 38: originals.v1.CrashService.GetCrashRound:input_type -> originals.v1.GetCrashRoundRequest
+	15, // 39: originals.v1.CrashService.ListCrashRounds:input_type -> originals.v1.ListCrashRoundsRequest
+	6,  // 40: originals.v1.CrashService.GetTable:output_type -> originals.v1.CrashTable
+	25, // 41: originals.v1.CrashService.PlaceBet:output_type -> originals.v1.Round
+	25, // 42: originals.v1.CrashService.CancelBet:output_type -> originals.v1.Round
+	25, // 43: originals.v1.CrashService.CashOut:output_type -> originals.v1.Round
+	12, // 44: originals.v1.CrashService.Watch:output_type -> originals.v1.CrashEvent
+	14, // 45: originals.v1.CrashService.GetCrashRound:output_type -> originals.v1.CrashRound
+	16, // 46: originals.v1.CrashService.ListCrashRounds:output_type -> originals.v1.ListCrashRoundsResponse
+	40, // [40:47] is the sub-list for method output_type
+	33, // [33:40] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_originals_v1_crash_proto_init() }
@@ -1957,9 +2131,9 @@ func file_originals_v1_crash_proto_init() {
 	}
 	file_originals_v1_money_proto_init()
 	file_originals_v1_round_proto_init()
-	file_originals_v1_crash_proto_msgTypes[2].OneofWrappers = []any{}
-	file_originals_v1_crash_proto_msgTypes[4].OneofWrappers = []any{}
-	file_originals_v1_crash_proto_msgTypes[8].OneofWrappers = []any{
+	file_originals_v1_crash_proto_msgTypes[3].OneofWrappers = []any{}
+	file_originals_v1_crash_proto_msgTypes[5].OneofWrappers = []any{}
+	file_originals_v1_crash_proto_msgTypes[9].OneofWrappers = []any{
 		(*CrashEvent_Snapshot)(nil),
 		(*CrashEvent_Phase)(nil),
 		(*CrashEvent_Tick_)(nil),
@@ -1969,15 +2143,15 @@ func file_originals_v1_crash_proto_init() {
 		(*CrashEvent_Dropped_)(nil),
 		(*CrashEvent_Heartbeat)(nil),
 	}
-	file_originals_v1_crash_proto_msgTypes[10].OneofWrappers = []any{}
 	file_originals_v1_crash_proto_msgTypes[11].OneofWrappers = []any{}
+	file_originals_v1_crash_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_originals_v1_crash_proto_rawDesc), len(file_originals_v1_crash_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   20,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

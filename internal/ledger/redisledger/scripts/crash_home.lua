@@ -6,7 +6,7 @@
 --       microseconds, each but the first as the difference from the one before, '' where there is none
 --   :v  runs of skipped rounds by their last number: "first last microseconds reason"
 --   :x  <number>:w<currency> reserved worst cases, :s<currency> stakes, :n bets
---   :chain  the chain of the table, see crash_chain.lua
+--   :chain  the chain of the table, :links its sealed links, see crash_chain.lua
 --   :i  number of the newest event, :e stream of events
 
 local function micros()
