@@ -95,6 +95,15 @@ type Digest struct {
 	Open  bool        // more can still come
 }
 
+// Backlog is what the wallet of an operator has left to do.
+type Backlog struct {
+	DeadLetters int64
+	Unclaimed   int64 // that nobody has claimed, acknowledged or looked for yet
+	// OldestAge is how long ago the oldest settlement ended that is neither
+	// acknowledged nor a dead letter, by the clock of the store; 0 when there is none.
+	OldestAge time.Duration
+}
+
 // ErrClaimReused says that a claim's id was used with another consumer or size.
 var ErrClaimReused = errors.New("ledger: claim id reused")
 
@@ -102,8 +111,7 @@ var ErrClaimReused = errors.New("ledger: claim id reused")
 // answered to another.
 type Feed interface {
 	// Settlements returns at most count settlements of a partition after a
-	// sequence, in order, and the newest sequence. Their wallet transactions are
-	// told by Settlement only.
+	// sequence, in order, with their wallet transactions, and the newest sequence.
 	Settlements(ctx context.Context, operator string, partition int, after uint64, count int) ([]SettledRound, uint64, error)
 
 	// Settlement returns one. ErrNotFound: no such round of this operator, or it is open.
@@ -132,7 +140,8 @@ type Feed interface {
 	// Rejected returns at most count dead letters of a partition after a sequence.
 	Rejected(ctx context.Context, operator string, partition int, after uint64, count int) ([]SettledRound, error)
 
-	// Requeue makes a dead letter claimable again. ErrNotFound: it is none.
+	// Requeue makes a dead letter claimable again, before all later settlements of its
+	// player but those that are leased at that moment. ErrNotFound: it is none.
 	Requeue(ctx context.Context, operator string, id RoundID) error
 
 	// Digest sums up settlements. ErrNotFound: older than what is kept.

@@ -328,18 +328,21 @@ func (b *books) unbooked(operator string) (left []string) {
 	return left
 }
 
-func (b *books) Backlog(_ context.Context, operator string) (dead, unclaimed int64, err error) {
+func (b *books) Backlog(_ context.Context, operator string) (left ledger.Backlog, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, run := range b.of(operator) {
 		for _, e := range run {
 			switch {
 			case e.rejected:
-				dead++
-			case !e.acked && e.claim == "":
-				unclaimed++
+				left.DeadLetters++
+			case !e.acked:
+				left.OldestAge = max(left.OldestAge, 90*time.Second)
+				if e.claim == "" {
+					left.Unclaimed++
+				}
 			}
 		}
 	}
-	return dead, unclaimed, nil
+	return left, nil
 }

@@ -76,9 +76,9 @@ func (o *observer) count(what string) int {
 func (o *observer) Claimed(n int)              { o.add("claimed", n) }
 func (o *observer) Acknowledged(status string) { o.add(status, 1) }
 func (o *observer) CalledBack(result string)   { o.add("callback "+result, 1) }
-func (o *observer) Backlog(operator string, dead, unclaimed int64) {
-	o.add("dead of "+operator, int(dead))
-	o.add("unclaimed of "+operator, int(unclaimed))
+func (o *observer) Backlog(operator string, b ledger.Backlog) {
+	o.add("dead of "+operator, int(b.DeadLetters))
+	o.add("unclaimed of "+operator, int(b.Unclaimed))
 }
 
 func newHouse(t testing.TB, store settlement.Store, change func(*settlement.Options)) *house {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/openoriginals/originals/internal/ledger"
 )
 
 // Metrics is an Observer that counts for Prometheus. Operators are those of the
@@ -16,6 +18,7 @@ type Metrics struct {
 	callbacks    *prometheus.CounterVec
 	deadLetters  *prometheus.GaugeVec
 	unclaimed    *prometheus.GaugeVec
+	oldest       *prometheus.GaugeVec
 }
 
 // NewMetrics returns metrics that have counted nothing.
@@ -39,12 +42,15 @@ func NewMetrics() *Metrics {
 		unclaimed: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "originals_settlement_unclaimed", Help: "Settlements that no wallet has claimed or acknowledged yet.",
 		}, []string{"operator"}),
+		oldest: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "originals_settlement_oldest_age_seconds", Help: "How long ago the oldest settlement ended that is neither acknowledged nor a dead letter; 0 when there is none.",
+		}, []string{"operator"}),
 	}
 }
 
 // Collectors returns what is to be registered.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.claimed, m.acknowledged, m.conflicts, m.callbacks, m.deadLetters, m.unclaimed}
+	return []prometheus.Collector{m.claimed, m.acknowledged, m.conflicts, m.callbacks, m.deadLetters, m.unclaimed, m.oldest}
 }
 
 // Claimed implements Observer.
@@ -62,9 +68,10 @@ func (m *Metrics) Acknowledged(status string) {
 func (m *Metrics) CalledBack(result string) { m.callbacks.WithLabelValues(result).Inc() }
 
 // Backlog implements Observer.
-func (m *Metrics) Backlog(operator string, deadLetters, unclaimed int64) {
-	m.deadLetters.WithLabelValues(operator).Set(float64(deadLetters))
-	m.unclaimed.WithLabelValues(operator).Set(float64(unclaimed))
+func (m *Metrics) Backlog(operator string, b ledger.Backlog) {
+	m.deadLetters.WithLabelValues(operator).Set(float64(b.DeadLetters))
+	m.unclaimed.WithLabelValues(operator).Set(float64(b.Unclaimed))
+	m.oldest.WithLabelValues(operator).Set(b.OldestAge.Seconds())
 }
 
 // Watch tells the observer, every interval and until ctx ends, what operators'
@@ -73,10 +80,10 @@ func (s *Service) Watch(ctx context.Context, operators []string, interval time.D
 	for {
 		for _, name := range operators {
 			step, cancel := context.WithTimeout(ctx, stepTime)
-			dead, unclaimed, err := s.o.Store.Backlog(step, name)
+			left, err := s.o.Store.Backlog(step, name)
 			cancel()
 			if err == nil { // a store that does not answer shows in its own metrics
-				s.o.Observer.Backlog(name, dead, unclaimed)
+				s.o.Observer.Backlog(name, left)
 			}
 		}
 		if !wait(ctx, interval) {

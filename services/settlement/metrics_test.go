@@ -45,6 +45,8 @@ func TestMetrics(t *testing.T) {
 			"originals_settlement_unclaimed north":                 2,
 			"originals_settlement_unclaimed south":                 0,
 			"originals_settlement_dead_letters north":              0,
+			"originals_settlement_oldest_age_seconds north":        90,
+			"originals_settlement_oldest_age_seconds south":        0,
 		} {
 			if value, ok := got[name]; !ok || value != want {
 				t.Errorf("%s is %v, want %v: %v", name, value, want, got)

@@ -30,9 +30,8 @@ type Store interface {
 	// where it has no settlement.
 	Heads(ctx context.Context, operator string) ([ledger.Partitions]uint64, error)
 
-	// Backlog returns how many settlements of an operator are dead letters, and
-	// how many nobody has claimed, acknowledged or looked for yet.
-	Backlog(ctx context.Context, operator string) (dead, unclaimed int64, err error)
+	// Backlog returns what the wallet of an operator has left to do.
+	Backlog(ctx context.Context, operator string) (ledger.Backlog, error)
 }
 
 // Observer is told what happens, for metrics. Its methods must not block.
@@ -44,9 +43,8 @@ type Observer interface {
 	// CalledBack is told what came of one callback: "delivered", "refused" for
 	// an answer other than 2xx, or "failed" where there was none.
 	CalledBack(result string)
-	// Backlog is told how many settlements of an operator are dead letters, and
-	// how many no wallet has claimed or acknowledged yet.
-	Backlog(operator string, deadLetters, unclaimed int64)
+	// Backlog is told what the wallet of an operator has left to do.
+	Backlog(operator string, b ledger.Backlog)
 }
 
 // Options are what a Service is made of.
@@ -99,10 +97,10 @@ func Bind(r grpc.ServiceRegistrar, s *Service) {
 
 type silent struct{}
 
-func (silent) Claimed(int)                  {}
-func (silent) Acknowledged(string)          {}
-func (silent) CalledBack(string)            {}
-func (silent) Backlog(string, int64, int64) {}
+func (silent) Claimed(int)                    {}
+func (silent) Acknowledged(string)            {}
+func (silent) CalledBack(string)              {}
+func (silent) Backlog(string, ledger.Backlog) {}
 
 // operator returns the operator whom the token names. Nothing in a request
 // does.

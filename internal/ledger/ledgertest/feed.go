@@ -29,6 +29,8 @@ var feedChecks = []walletCheck{
 	{"two wallet transactions for one settlement", conflicts},
 	{"acknowledgements out of order, and without a claim", freeAcks},
 	{"a rejected settlement is a dead letter, and the later ones go on", rejectedGoOn},
+	{"a dead letter that is put back comes before the later ones of its player", requeuedInOrder},
+	{"a wallet that lags behind shows in its backlog", backlog},
 	{"attempts are capped, with growing delay, and hold back nobody else", attemptsCapped},
 	{"release gives back, extend prolongs", releaseAndExtend},
 	{"two claimers at once never hold one player", claimersAtOnce},

@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,6 +18,9 @@ type WalletStore interface {
 	ledger.Store
 	ledger.Transfers
 	ledger.Feed
+
+	// Backlog returns what an operator's wallet has left to do.
+	Backlog(ctx context.Context, operator string) (ledger.Backlog, error)
 }
 
 // Wallets is a store under test as a wallet sees it.
@@ -34,6 +38,10 @@ type Wallets struct {
 	SetTime func(time.Time)
 	// Bisect is how many settlements a wrong one is looked for in.
 	Bisect int
+
+	// Stream reads so many settlements of all partitions after a cursor, and returns
+	// the next one; nil where the store has no stream.
+	Stream func(operator, cursor string, count int) ([]ledger.SettledRound, string, error)
 
 	// Faulty returns the same store as one whose steps fail as decide says: the
 	// calls of the store beneath are counted 0, 1, 2, ...

@@ -17,15 +17,28 @@ import (
 // the clock do with a small model. Where w.SetTime is nil the clock stands, as
 // far as leases are concerned.
 func RunWalletModel(t *testing.T, w Wallets) {
+	done := make(map[string]int)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newWalletModel(rt, w)
-		var look, claims = []func(*rapid.T){m.get, m.cancel, m.stranger, m.claimAgain}, []func(*rapid.T){m.claim, m.claimLater}
+		m.done = done
+		look, claims := []func(*rapid.T){m.get, m.cancel, m.stranger, m.claimAgain, m.list, m.digest, m.stream}, []func(*rapid.T){m.claim, m.claimLater, m.claimAgain}
 		rt.Repeat(map[string]func(*rapid.T){
 			"": m.compare, "transfer": m.transfer, "look": func(rt *rapid.T) { rapid.SampledFrom(look).Draw(rt, "look")(rt) }, "play": m.play,
 			"claim": func(rt *rapid.T) { rapid.SampledFrom(claims).Draw(rt, "claim")(rt) }, "claim later": m.claimLater,
 			"acknowledge": m.acknowledge, "release": m.release, "extend": m.extend, "requeue": m.requeue, "clock": m.clock,
 		})
 	})
+	for _, event := range walletEvents {
+		if done[event] == 0 {
+			t.Errorf("no run had an event %q: %v", event, done)
+		}
+	}
+	if w.SetTime != nil && done["out of attempts"] == 0 {
+		t.Errorf("nothing was claimed in vain too often: %v", done)
+	}
+	if w.Stream != nil && done["streamed"] == 0 {
+		t.Errorf("nothing was streamed: %v", done)
+	}
 }
 
 type walletModel struct {
@@ -34,22 +47,22 @@ type walletModel struct {
 	now       time.Time
 	players   []*modelPlayer
 	transfers map[string]ledger.Transfer
+	asked     []ledger.Transfer
 	claims    []*modelClaim
 	made      []*modelSettlement // all of them
+	streamed  int                // how many a reader has
+	cursor    string             // his
+	done      map[string]int     // what happened, over all runs
 }
 
-type modelPlayer struct {
-	*subject
-	balance money.Units
-	held    []*modelSettlement // claimed, not acknowledged
-	leased  int                // how many of them are
-	fresh   []*modelSettlement // never claimed, or put back
-	vain    int                // claims since the oldest became it
-	token   uint64
-	newest  uint64 // token
-	end     time.Time
-	due     time.Time
+// walletEvents is what random interleavings are to contain.
+var walletEvents = []string{
+	"APPLIED", "REFUSED", "TRANSFER_CANCELLED", "replayed", "reused", "got", "cancelled", "cancelled too late", "claimed", "claimed again",
+	"ACKNOWLEDGED", "ALREADY_ACKNOWLEDGED", "STALE_LEASE", "CONFLICT", "rejected", "unburied", "released", "extended", "requeued", "requeued among later ones",
+	"requeued behind leased ones", "listed", "summed up", "VOID",
 }
+
+func (m *walletModel) did(event string) { m.done[event]++ }
 
 type modelSettlement struct {
 	ledger.SettledRound
@@ -111,10 +124,18 @@ func (m *walletModel) transfer(rt *rapid.T) {
 		Operator: m.operator, ID: transferID(rt), Player: p.Player.ID, Direction: ledger.Direction(rapid.IntRange(1, 2).Draw(rt, "direction")),
 		Currency: fun, Amount: rapid.SampledFrom([]money.Units{1, 50, 700, money.MaxUnits}).Draw(rt, "amount"),
 	}
+	if len(m.asked) > 0 && rapid.IntRange(0, 3).Draw(rt, "again") == 0 {
+		q = rapid.SampledFrom(m.asked).Draw(rt, "which")
+	}
+	m.asked = append(m.asked, q)
 	got, err := m.w.Store.Transfer(ctx, q)
 	kept, ok := m.transfers[q.ID]
+	if ok && kept.State != ledger.Cancelled && err != nil {
+		m.did("reused")
+	}
 	switch {
 	case ok && kept.State == ledger.Cancelled:
+		m.did("TRANSFER_CANCELLED")
 		wantReason(rt, err, reason.TransferCancelled)
 	case ok && kept.Player != q.Player:
 		wantReused(rt, err, "playerId")
@@ -125,6 +146,7 @@ func (m *walletModel) transfer(rt *rapid.T) {
 	case err != nil:
 		rt.Fatalf("transfer: %v", err)
 	case ok:
+		m.did("replayed")
 		wantTransfer(rt, got, q, kept.State, kept.Balance, true)
 	default:
 		state := ledger.Applied
@@ -136,6 +158,7 @@ func (m *walletModel) transfer(rt *rapid.T) {
 		default:
 			p.balance += q.Amount
 		}
+		m.did(map[ledger.TransferState]string{ledger.Applied: "APPLIED", ledger.Refused: "REFUSED"}[state])
 		wantTransfer(rt, got, q, state, p.balance, false)
 		m.transfers[q.ID] = got
 	}
@@ -154,9 +177,11 @@ func (m *walletModel) cancel(rt *rapid.T) {
 		if err != nil || got.State != ledger.Cancelled || got.Replayed {
 			rt.Fatalf("cancelled %+v, %v", got, err)
 		}
+		m.did("cancelled")
 		m.transfers[id] = got
 		return
 	}
+	m.did("cancelled too late")
 	m.wantKept(rt, id, got, err)
 }
 
@@ -166,6 +191,7 @@ func (m *walletModel) wantKept(rt *rapid.T, id string, got ledger.Transfer, err 
 		wantErr(rt, err, ledger.ErrNotFound)
 		return
 	}
+	m.did("got")
 	kept.Replayed = true
 	if err != nil {
 		rt.Fatalf("transfer %s: %v", id, err)
@@ -182,6 +208,7 @@ func (m *walletModel) play(rt *rapid.T) {
 		drawn := p.draw(p.dice(1))
 		s := p.settlement(drawn, money.Units(rapid.IntRange(0, 2).Draw(rt, "payout")))
 		if rapid.IntRange(0, 5).Draw(rt, "void") == 0 {
+			m.did("VOID")
 			s.State, s.Payout = ledger.Void, 1
 		}
 		settled := p.settle(s).Round
@@ -199,15 +226,6 @@ func (m *walletModel) play(rt *rapid.T) {
 		m.made = append(m.made, one)
 		p.add(one, m.now)
 	}
-}
-
-// add makes a settlement one that can be claimed.
-func (p *modelPlayer) add(s *modelSettlement, now time.Time) {
-	if len(p.held)+len(p.fresh) == 0 {
-		p.due = now
-	}
-	p.fresh = append(p.fresh, s)
-	slices.SortFunc(p.fresh, func(a, b *modelSettlement) int { return int(a.Sequence) - int(b.Sequence) })
 }
 
 func (m *walletModel) delay(vain int) time.Duration {
@@ -232,6 +250,7 @@ func (m *walletModel) claim(rt *rapid.T) {
 			continue
 		}
 		due[p] = true
+		p.sort()
 		if len(p.held) > 0 && p.vain >= m.w.Attempts {
 			c.Max = 500 // so that it is known who becomes a dead letter
 		}
@@ -259,6 +278,7 @@ func (m *walletModel) claim(rt *rapid.T) {
 			continue
 		}
 		if len(p.held) > 0 && p.vain >= m.w.Attempts {
+			m.did("out of attempts")
 			p.held[0].state = 'd'
 			p.held[0].RejectReason = "attempts"
 			p.held, p.vain = p.held[1:], 0
@@ -280,8 +300,13 @@ func (m *walletModel) leased(rt *rapid.T, p *modelPlayer, run []ledger.SettledRo
 	if len(run) == 0 {
 		return
 	}
-	// Within an answer settlements stand in the order of their sequences.
+	m.did("claimed")
+	// Within an answer settlements stand in the order of their sequences, and the
+	// oldest are leased first.
 	chosen := slices.Clone(pending[:len(run)])
+	if !slices.IsSortedFunc(pending, bySequence) {
+		rt.Fatalf("the model has lost the order of %s", p.Player)
+	}
 	for i, s := range chosen {
 		if i >= len(p.held) {
 			s.Attempt = 0
@@ -289,7 +314,6 @@ func (m *walletModel) leased(rt *rapid.T, p *modelPlayer, run []ledger.SettledRo
 		s.Attempt++
 		s.token = run[0].Token
 	}
-	slices.SortFunc(chosen, func(a, b *modelSettlement) int { return int(a.Sequence) - int(b.Sequence) })
 	for i, s := range chosen {
 		want := s.SettledRound
 		want.Token, want.LeaseExpire, want.WalletTransaction, want.RejectReason = run[0].Token, run[i].LeaseExpire, "", ""
@@ -325,6 +349,7 @@ func (m *walletModel) claimAgain(rt *rapid.T) {
 		}
 		return
 	}
+	m.did("claimed again")
 	if !slices.Equal(roundsOf(got), roundsOf(c.items)) {
 		rt.Fatalf("again %+v, first %+v", got, c.items)
 	}

@@ -2,7 +2,6 @@ package ledgertest
 
 import (
 	"slices"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -26,11 +25,17 @@ func (m *walletModel) acknowledge(rt *rapid.T) {
 			a.Rejected, a.Reason = true, "why"
 		}
 		acks = append(acks, a)
-		want = append(want, m.decide(s, a))
+		status := m.decide(s, a)
+		m.did(statusNames[status])
+		want = append(want, status)
 	}
 	// Items of other partitions, or of other blocks, may be decided in another
 	// order, which makes no difference: they are of other settlements.
 	wantStatuses(rt, acknowledge(rt, m.w, m.operator, acks...), want...)
+}
+
+var statusNames = map[ledger.AckStatus]string{
+	ledger.Acknowledged: "ACKNOWLEDGED", ledger.AlreadyAcknowledged: "ALREADY_ACKNOWLEDGED", ledger.StaleLease: "STALE_LEASE", ledger.Conflict: "CONFLICT",
 }
 
 func (m *walletModel) decide(s *modelSettlement, a ledger.Ack) ledger.AckStatus {
@@ -47,29 +52,15 @@ func (m *walletModel) decide(s *modelSettlement, a ledger.Ack) ledger.AckStatus 
 	}
 	if s.state == 'p' {
 		p.remove(s, m.now)
+	} else {
+		m.did("unburied")
 	}
 	s.state, s.WalletTransaction, s.RejectReason = 'a', a.WalletTransaction, ""
 	if a.Rejected {
+		m.did("rejected")
 		s.state, s.WalletTransaction, s.RejectReason = 'd', "", a.Reason
 	}
 	return ledger.Acknowledged
-}
-
-func (p *modelPlayer) remove(s *modelSettlement, now time.Time) {
-	if i := slices.Index(p.held, s); i >= 0 {
-		p.held = slices.Delete(p.held, i, i+1)
-		if i == 0 {
-			p.vain = 0
-		}
-		if i < p.leased {
-			if p.leased--; p.leased == 0 {
-				p.token, p.due = 0, now
-			}
-		}
-	} else {
-		i := slices.Index(p.fresh, s)
-		p.fresh = slices.Delete(p.fresh, i, i+1)
-	}
 }
 
 func (m *walletModel) requeue(rt *rapid.T) {
@@ -92,7 +83,14 @@ func (m *walletModel) requeue(rt *rapid.T) {
 		rt.Fatalf("requeue: %v", err)
 	}
 	s.state, s.RejectReason = 'p', ""
-	s.player.add(s, m.now)
+	s.player.putBack(s, m.now)
+	m.did("requeued")
+	if slices.Contains(s.player.held, s) {
+		m.did("requeued among later ones")
+	}
+	if s.player.mixed {
+		m.did("requeued behind leased ones")
+	}
 }
 
 // stranger tries what he can guess.
@@ -132,12 +130,11 @@ func (m *walletModel) compare(rt *rapid.T) {
 			if s.player.Partition() != p.Partition() {
 				continue
 			}
-			bare := s.SettledRound
-			bare.WalletTransaction, bare.RejectReason, bare.Attempt = "", "", 0
-			feed = append(feed, bare)
+			listed := m.listed(s)
+			feed = append(feed, listed)
 			if s.state == 'd' {
-				bare.RejectReason = s.RejectReason
-				letters = append(letters, bare)
+				listed.RejectReason = s.RejectReason
+				letters = append(letters, listed)
 			}
 		}
 		got, last, err := m.w.Store.Settlements(ctx, m.operator, p.Partition(), 0, 500)
@@ -147,6 +144,7 @@ func (m *walletModel) compare(rt *rapid.T) {
 		wantSame(rt, "feed", got, feed)
 		wantSame(rt, "dead letters", dead(rt, m.w, p.Player, 0), letters)
 	}
+	m.wantBacklog(rt)
 	for _, s := range m.made[max(0, len(m.made)-5):] {
 		got, err := m.w.Store.Settlement(ctx, m.operator, s.Round)
 		if err != nil || got.WalletTransaction != s.WalletTransaction {
@@ -183,6 +181,7 @@ func (m *walletModel) release(rt *rapid.T) {
 		rt.Fatalf("released %d, %v; want %d", n, err, len(players))
 	}
 	for _, p := range players {
+		m.did("released")
 		p.token, p.leased, p.due = 0, 0, m.now.Add(m.delay(p.vain))
 	}
 	c.released = true
@@ -211,6 +210,7 @@ func (m *walletModel) extend(rt *rapid.T) {
 	}
 	c.end = m.now.Add(lease)
 	for _, p := range players {
+		m.did("extended")
 		p.end, p.due = c.end, c.end.Add(m.delay(p.vain))
 	}
 }

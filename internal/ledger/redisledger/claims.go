@@ -359,8 +359,9 @@ func (s *Store) Rejected(ctx context.Context, operator string, partition int, af
 	return rounds, nil
 }
 
-// Requeue implements ledger.Feed. The settlement is claimed anew, before the
-// later ones of its player that nobody claimed yet.
+// Requeue implements ledger.Feed. The settlement is claimed anew, before all later
+// ones of its player but those that are leased at this moment; where these come
+// again, they come after it.
 func (s *Store) Requeue(ctx context.Context, operator string, id ledger.RoundID) error {
 	if _, err := ledger.ParsePairID(string(id.Pair)); err != nil {
 		return ledger.ErrNotFound

@@ -115,7 +115,7 @@ func (s *Store) sum(ctx context.Context, span ledger.DigestSpan, first, after ui
 	}
 	d.First, d.Count = first, int64(after-first)
 	for at := first; at < after; {
-		rounds, _, err := s.Settlements(ctx, span.Operator, span.Partition, at-1, int(min(digestPage, after-at)))
+		rounds, _, err := s.settlements(ctx, span.Operator, span.Partition, at-1, int(min(digestPage, after-at)), false)
 		if err != nil {
 			return ledger.Digest{}, err
 		}

@@ -18,9 +18,14 @@ import (
 
 var errSettlement = errors.New("redisledger: not a settlement")
 
-// Settlements implements ledger.Feed: two scripts, that only read. What became
-// of a settlement with a wallet is not in the list; Settlement tells.
+// Settlements implements ledger.Feed: two scripts, that only read.
 func (s *Store) Settlements(ctx context.Context, operator string, partition int, after uint64, count int) ([]ledger.SettledRound, uint64, error) {
+	return s.settlements(ctx, operator, partition, after, count, true)
+}
+
+// settlements returns what Settlements does, without the wallet transactions where
+// nobody wants them.
+func (s *Store) settlements(ctx context.Context, operator string, partition int, after uint64, count int, acks bool) ([]ledger.SettledRound, uint64, error) {
 	if partition < 0 || partition >= ledger.Partitions || count <= 0 || after > uint64(money.MaxUnits) {
 		return nil, 0, nil
 	}
@@ -37,7 +42,7 @@ func (s *Store) Settlements(ctx context.Context, operator string, partition int,
 	for i := range items {
 		items[i] = placed{sequence: after + uint64(i) + 1, slot: [14]byte(slots[i*slotSize:])}
 	}
-	rounds, err := s.fetch(ctx, operator, partition, items, false)
+	rounds, err := s.fetch(ctx, operator, partition, items, acks)
 	return rounds, last, err
 }
 

@@ -34,6 +34,8 @@ var (
 	rejectedText string
 	//go:embed scripts/requeue.lua
 	requeueText string
+	//go:embed scripts/oldest.lua
+	oldestText string
 
 	settlementsScript = redisscript.New("settlements", prelude, roundPart, feedPart, settlementsText)
 	fetchScript       = redisscript.New("fetch", prelude, fetchText)
@@ -47,4 +49,5 @@ var (
 	acknowledgeScript = redisscript.New("acknowledge", prelude, roundPart, feedPart, acknowledgeText)
 	rejectedScript    = redisscript.New("rejected", prelude, roundPart, feedPart, rejectedText)
 	requeueScript     = redisscript.New("requeue", prelude, roundPart, feedPart, requeueText)
+	oldestScript      = redisscript.New("oldest", prelude, roundPart, feedPart, oldestText)
 )

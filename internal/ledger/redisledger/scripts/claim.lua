@@ -49,10 +49,24 @@ local function bury(held)
   return held:sub(7)
 end
 
+-- in_order sorts what is held of a player.
+local function in_order(held)
+  local parts = {}
+  for i = 1, #held, 6 do parts[#parts + 1] = held:sub(i, i + 5) end
+  table.sort(parts, function(a, b) return read5(a, 1) < read5(b, 1) end)
+  return table.concat(parts)
+end
+
 local function lease(player)
   local state, list = tag .. ':k:' .. operator .. ':' .. player, tag .. ':l:' .. operator .. ':' .. player
-  local kept = call('HMGET', state, 'h', 'f')
+  local kept = call('HMGET', state, 'h', 'f', 's')
   local held, claims = kept[1] or '', tonumber(kept[2] or '0')
+  if kept[3] then
+    local oldest = held:sub(1, 5)
+    held = in_order(held)
+    if held:sub(1, 5) ~= oldest then claims = 0 end
+    call('HDEL', state, 's')
+  end
   if held ~= '' and claims >= attempts then
     held, claims = bury(held), 0
   end

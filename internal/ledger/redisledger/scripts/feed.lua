@@ -1,13 +1,15 @@
 -- Stands between round.lua and the scripts of what wallets read and acknowledge.
 -- Beside the outbox, o:, of slots in the order of their sequences there are, made
 -- when a wallet first claims, looks for one settlement or acknowledges:
---   q:<operator>          c sequence up to which slots are sorted, t newest token
+--   q:<operator>          c sequence up to which slots are sorted, t newest token,
+--     w sequence up to which none waits for its acknowledgement
 --   a:<pair>:<block of 128 nonces>  nonce -> 5 bytes sequence, state * 16 + form
 --     of the wallet transaction, the wallet transaction, packed by Go
 --   l:<operator>:<player> sequences that nobody claimed yet, a list in their order
 --   k:<operator>:<player> h sequences that were claimed and are not acknowledged,
 --     each 5 bytes and how often, before those of l; n how many of them are leased,
---     under T token, E end in ms, C claim; f claims since the oldest became it
+--     under T token, E end in ms, C claim; f claims since the oldest became it; s when
+--     one was put back behind later ones that were leased: the next lease sorts h
 --   y:<operator>          players with something to claim, by when they are due
 --   d:<operator>          dead letters, sequence:reason, by sequence
 --   j:<operator>:<claim>  of a claim in this partition: t token, e end in ms, and
