@@ -236,14 +236,19 @@ type CrashStore interface {
 	// CrashVoids returns the runs of skipped rounds that touch first..last, ascending.
 	CrashVoids(ctx context.Context, table string, first, last uint32) ([]CrashVoid, error)
 
-	// PublishCrash appends events and returns the number of the last.
+	// PublishCrash appends events and returns the number of the last. Beside them, each step but that which makes
+	// a played round final appends itself: the two can not be parted.
 	PublishCrash(ctx context.Context, o CrashOwner, events [][]byte) (uint64, error)
-	// CrashEvents returns events after a number, and waits a while when there is none.
+	// CrashEvents returns events after a number, and waits a second when there is none.
 	CrashEvents(ctx context.Context, table string, after uint64) ([]CrashEvent, error)
 }
 
-// CrashEvent is one numbered event of a table, as its owner encoded it.
+// CrashEvent is one numbered event of a table: what its owner published, or a
+// step of its round. Numbers grow by one. After the store was replaced they go
+// on elsewhere, above or below, and events of the life before are gone.
 type CrashEvent struct {
 	Number  uint64
-	Encoded []byte
+	Encoded []byte      // as it was published; nil for a step
+	Step    *CrashState // the table after the step, without its Life and Mask; nil for what was published
+	Crash   bool        // the step is shown twice, first as the crash of the round, then as its new phase
 }

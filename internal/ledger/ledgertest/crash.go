@@ -38,6 +38,7 @@ func RunCrash(t *testing.T, b CrashBackend) {
 		{"The round's limit is held before a bet is taken, and released when it is not", testCrashLimit},
 		{"After a loss of the store numbers go on above, and no bet is taken meanwhile", func(t *testing.T, f *floor) { testCrashReplaced(t, f, b) }},
 		{"Events are numbered without a gap", testCrashEvents},
+		{"After a loss of the store no event gets a number that was seen", func(t *testing.T, f *floor) { testCrashEventSeries(t, f, b) }},
 		{"Refused bets leave everything as it was", testCrashRefusals},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -480,21 +481,77 @@ func testCrashReplaced(t *testing.T, f *floor, b CrashBackend) {
 	}
 }
 
+// testCrashEvents: a step and its event can not be parted, so that no death of an owner hides a phase.
 func testCrashEvents(t *testing.T, f *floor) {
-	last, err := f.b.Store.PublishCrash(f.ctx, f.owner, [][]byte{[]byte("a"), []byte("b")})
+	before, err := f.b.Store.CrashState(f.ctx, f.table)
 	f.ok(err)
-	next, err := f.b.Store.PublishCrash(f.ctx, f.owner, [][]byte{{0, 255, 13, 10}})
+	f.open(1)
+	first, err := f.b.Store.CrashState(f.ctx, f.table)
 	f.ok(err)
-	if last != 2 || next != 3 {
-		t.Fatalf("numbered %d, %d", last, next)
+	last, err := f.b.Store.PublishCrash(f.ctx, f.owner, [][]byte{[]byte("a"), {0, 255, 13, 10}})
+	f.ok(err)
+	f.lock(1)
+	for range 2 { // a repeat is no second event
+		_, err = f.b.Store.StartCrashRound(f.ctx, f.owner, 1)
+		f.ok(err)
 	}
-	events, err := f.b.Store.CrashEvents(f.ctx, f.table, 1)
+	_, err = f.b.Store.EndCrashRound(f.ctx, f.owner, 1, 234)
 	f.ok(err)
-	if len(events) != 2 || events[0].Number != 2 || string(events[0].Encoded) != "b" || string(events[1].Encoded) != "\x00\xff\r\n" {
-		t.Fatalf("events %+v", events)
+	end, err := f.b.Store.FinishCrashRound(f.ctx, f.owner, 1, 0, "")
+	f.ok(err)
+	if before.LastEvent != 0 || last != first.LastEvent+2 || end.LastEvent != first.LastEvent+6 {
+		t.Fatalf("numbered %d, %d, %d, %d", before.LastEvent, first.LastEvent, last, end.LastEvent)
 	}
-	if none, err := f.b.Store.CrashEvents(f.ctx, f.table, 3); err != nil || len(none) > 0 {
+	events, err := f.b.Store.CrashEvents(f.ctx, f.table, 0)
+	f.ok(err)
+	if len(events) != 7 {
+		t.Fatalf("%d events", len(events))
+	}
+	for i, want := range []struct {
+		encoded string
+		phase   ledger.CrashPhase
+		crash   bool
+		pointE2 uint32
+	}{
+		{phase: ledger.CrashBetting}, {encoded: "a"}, {encoded: "\x00\xff\r\n"}, {phase: ledger.CrashClosing}, {phase: ledger.CrashRunning},
+		{phase: ledger.CrashCrashed, crash: true, pointE2: 234}, {phase: ledger.CrashCrashed, pointE2: 234},
+	} {
+		e := events[i]
+		if e.Number != first.LastEvent+uint64(i) || string(e.Encoded) != want.encoded || e.Crash != want.crash || (e.Step == nil) != (want.encoded != "") {
+			t.Fatalf("event %d: %+v", i, e)
+		}
+		if e.Step == nil {
+			continue
+		}
+		r := e.Step.Round
+		if r.Phase != want.phase || r.PointE2 != want.pointE2 || r.Number != 1 || e.Step.NowUs < r.OpenUs || r.OpenUs == 0 || e.Step.Mask != "" || e.Step.RoundLife == "" {
+			t.Fatalf("event %d: %+v", i, e.Step)
+		}
+	}
+	some, err := f.b.Store.CrashEvents(f.ctx, f.table, last)
+	f.ok(err)
+	if len(some) != 4 || some[0].Number != last+1 {
+		t.Fatalf("after %d: %+v", last, some)
+	}
+	if none, err := f.b.Store.CrashEvents(f.ctx, f.table, end.LastEvent); err != nil || len(none) > 0 {
 		t.Fatalf("events after the last: %v %v", none, err)
+	}
+}
+
+func testCrashEventSeries(t *testing.T, f *floor, b CrashBackend) {
+	const series = 1 << 32
+	before, err := f.b.Store.PublishCrash(f.ctx, f.owner, [][]byte{{1}, {2}})
+	f.ok(err)
+	b.Replace(t)
+	after, err := f.b.Store.PublishCrash(f.ctx, f.owner, [][]byte{{3}})
+	f.ok(err)
+	if before/series == after/series || before%series != 2 || after%series != 3 || after > 1<<53 {
+		t.Fatalf("numbered %d, then %d", before, after)
+	}
+	events, err := f.b.Store.CrashEvents(f.ctx, f.table, after-1)
+	f.ok(err)
+	if len(events) != 1 || events[0].Number != after {
+		t.Fatalf("events %+v", events)
 	}
 }
 

@@ -108,7 +108,14 @@ func parseCrashState(sc *redisscript.Script, r reply) (ledger.CrashState, error)
 		return ledger.CrashState{}, ownerRefusal(sc, r)
 	}
 	f := r.fields(1)
-	f["event"], f["now"] = r.text(3), r.text(4)
+	f["event"], f["at"] = r.text(3), r.text(4)
+	state, err := readCrashState(f)
+	state.Life = r.text(2)
+	return state, err
+}
+
+// readCrashState reads the fields of a table's state.
+func readCrashState(f map[string]string) (ledger.CrashState, error) {
 	p := numbers{f: f}
 	state := ledger.CrashState{
 		Round: ledger.CrashRound{
@@ -116,7 +123,7 @@ func parseCrashState(sc *redisscript.Script, r reply) (ledger.CrashState, error)
 			OpenUs: p.of("o"), LockUs: p.of("k"), StartUs: p.of("t"), CrashUs: p.of("c"),
 			PointE2: uint32(p.of("z")), BetCount: uint32(p.of("m")), Void: f["v"],
 		},
-		Life: r.text(2), RoundLife: f["f"], Mask: f["a"], LastEvent: uint64(p.of("event")), NowUs: p.of("now"),
+		RoundLife: f["f"], Mask: f["a"], LastEvent: uint64(p.of("event")), NowUs: p.of("at"),
 	}
 	return state, p.err
 }
@@ -311,16 +318,37 @@ func (s *Store) CrashEvents(ctx context.Context, table string, after uint64) ([]
 	var events []ledger.CrashEvent
 	for _, stream := range streams {
 		for _, m := range stream.Messages {
-			id, _, _ := strings.Cut(m.ID, "-")
-			number, err := strconv.ParseUint(id, 10, 64)
-			encoded, ok := m.Values["d"].(string)
-			if err != nil || !ok {
-				return nil, fmt.Errorf("%w: event %q", errCrash, m.ID)
+			e, err := parseCrashEvent(m)
+			if err != nil {
+				return nil, fmt.Errorf("event %q: %w", m.ID, err)
 			}
-			events = append(events, ledger.CrashEvent{Number: number, Encoded: []byte(encoded)})
+			events = append(events, e)
 		}
 	}
 	return events, nil
+}
+
+func parseCrashEvent(m redis.XMessage) (ledger.CrashEvent, error) {
+	f := make(map[string]string, len(m.Values))
+	for name, v := range m.Values {
+		f[name], _ = v.(string)
+	}
+	id, _, _ := strings.Cut(m.ID, "-")
+	f["event"] = id
+	state, err := readCrashState(f)
+	if err != nil {
+		return ledger.CrashEvent{}, err
+	}
+	e := ledger.CrashEvent{Number: state.LastEvent}
+	switch encoded, published := f["d"]; {
+	case published:
+		e.Encoded = []byte(encoded)
+	case f["what"] == "phase", f["what"] == "crash":
+		e.Step, e.Crash = &state, f["what"] == "crash"
+	default:
+		return e, errCrash
+	}
+	return e, nil
 }
 
 var _ ledger.CrashStore = (*Store)(nil)

@@ -38,9 +38,22 @@ local function keep_history()
   call('HSET', tag .. ':h:' .. int(math.floor(tonumber(number) / 128)), int(tonumber(number) % 128), text)
 end
 
+-- tell announces the step together with it, so that no watcher misses a phase or
+-- a crash, whatever becomes of the owner.
+local function tell()
+  local after = read(KEYS[1])
+  after.a, after.at = nil, time
+  local function event(what)
+    after.what = what
+    return show(after)
+  end
+  announce(to == '4' and {event('crash'), event('phase')} or {event('phase')})
+end
+
 if to == '1' then
   if tonumber(number) <= tonumber(h.n) then return {'STEP'} end
   open_round(ARGV[7], ARGV[8], ARGV[9], ARGV[10])
+  tell()
   return answer_state()
 end
 if h.n ~= number then return {'STEP'} end
@@ -51,4 +64,5 @@ for i = 7, #ARGV, 2 do
 end
 call('HSET', KEYS[1], unpack(fields))
 if to == '5' then keep_history() end
+if to ~= '5' or h.v then tell() end -- every bet is settled: nothing that is watched, unless the round is void
 return answer_state()
