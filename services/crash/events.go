@@ -22,8 +22,9 @@ const publishTimeout = 300 * time.Millisecond
 // maxShown is how many cash-outs one event shows.
 const maxShown = 200
 
-// publisher writes what the owner lets watchers know. Nothing of a running
-// round's crash point is in it before the round has crashed.
+// publisher writes what the owner lets watchers know beside the steps of
+// rounds, which the store itself announces. Nothing of a running round's crash
+// point is in it.
 type publisher struct {
 	t     *table
 	owner ledger.CrashOwner
@@ -50,11 +51,6 @@ func (p *publisher) publish(ctx context.Context, events ...*originalsv1.CrashEve
 	p.t.report(ctx, "events are not published", err)
 }
 
-// phase shows the table in a new phase.
-func (p *publisher) phase(ctx context.Context, s ledger.CrashState) {
-	p.publish(ctx, &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Phase{Phase: p.t.message(s)}})
-}
-
 // bets shows how many bets there are.
 func (p *publisher) bets(ctx context.Context, totals ledger.CrashTotals) {
 	m := &originalsv1.CrashEvent_Bets{Number: totals.Number, Count: int32(totals.Count)}
@@ -74,38 +70,33 @@ func byCurrency(a, b *originalsv1.Money) int {
 
 // tick shows the multiplier, and the cash-outs that have become durable.
 func (p *publisher) tick(ctx context.Context, s ledger.CrashState, elapsedUs int64, paid []*liveBet) {
-	p.paid = append(p.paid, paid...)
-	var durable []*liveBet
-	p.paid = slices.DeleteFunc(p.paid, func(b *liveBet) bool {
+	p.publish(ctx, append(cashOuts(s.Mask, p.durable(paid)), &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Tick_{Tick: &originalsv1.CrashEvent_Tick{
+		ElapsedUs: elapsedUs, MultiplierE2: p.t.s.o.Growth.MultiplierAt(elapsedUs),
+	}}})...)
+}
+
+// settled shows the cash-outs that became durable since the last tick.
+func (p *publisher) settled(ctx context.Context, s ledger.CrashState, paid []*liveBet) {
+	if events := cashOuts(s.Mask, p.durable(paid)); len(events) > 0 {
+		p.publish(ctx, events...)
+	}
+}
+
+// durable returns the bets that were won and are settled, of those that were
+// not shown yet and some more.
+func (p *publisher) durable(paid []*liveBet) (durable []*liveBet) {
+	p.paid = slices.DeleteFunc(append(p.paid, paid...), func(b *liveBet) bool {
 		select {
 		case <-b.done:
-			durable = append(durable, b)
+			if b.err == nil {
+				durable = append(durable, b)
+			}
 			return true
 		default:
 			return false
 		}
 	})
-	events := cashOuts(s.Mask, durable)
-	p.publish(ctx, append(events, &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Tick_{Tick: &originalsv1.CrashEvent_Tick{
-		ElapsedUs: elapsedUs, MultiplierE2: p.t.s.o.Growth.MultiplierAt(elapsedUs),
-	}}})...)
-}
-
-// crash shows the end of a round, with its link: every round up to it is final.
-func (p *publisher) crash(ctx context.Context, s ledger.CrashState, paid []*liveBet) {
-	events := cashOuts(s.Mask, append(p.paid, paid...))
-	p.paid = nil
-	m := &originalsv1.CrashEvent_Crash{Number: s.Round.Number, CrashE2: s.Round.PointE2}
-	link, err := p.t.Chain.Link(ctx, s.Round.Number)
-	if err != nil {
-		p.t.report(ctx, "the link of a crashed round cannot be read", err)
-	} else {
-		m.Hash = link.Reveal()
-	}
-	events = append(events,
-		&originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Crash_{Crash: m}},
-		&originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Phase{Phase: p.t.message(s)}})
-	p.publish(ctx, events...)
+	return durable
 }
 
 // cashOuts shows bets that were won, some in an event.
@@ -132,47 +123,3 @@ func masked(mask string, p ledger.Player) string {
 }
 
 func hexOf(b []byte) string { return hex.EncodeToString(b) }
-
-// Events gives the events of a table that come after a number, in their order,
-// to yield, from whichever process publishes them, until ctx ends, yield fails
-// or the store does. A reader who is too far behind misses what is no longer
-// kept: a gap in the numbers shows it, and Snapshot helps.
-func (s *Service) Events(ctx context.Context, name string, after uint64, yield func(*originalsv1.CrashEvent) error) error {
-	t, err := s.table(name)
-	if err != nil {
-		return err
-	}
-	for ctx.Err() == nil {
-		events, err := t.store().CrashEvents(ctx, name, after)
-		if err != nil {
-			return err
-		}
-		for _, e := range events {
-			m := &originalsv1.CrashEvent{}
-			if err := proto.Unmarshal(e.Encoded, m); err != nil {
-				return err
-			}
-			m.Event, after = int64(e.Number), e.Number
-			if err := yield(m); err != nil {
-				return err
-			}
-		}
-	}
-	return ctx.Err()
-}
-
-// Snapshot returns a table as it stands, numbered as the newest event that it
-// shows.
-func (s *Service) Snapshot(ctx context.Context, name string) (*originalsv1.CrashEvent, error) {
-	t, err := s.table(name)
-	if err != nil {
-		return nil, err
-	}
-	state, err := t.store().CrashState(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return &originalsv1.CrashEvent{
-		Event: int64(state.LastEvent), Body: &originalsv1.CrashEvent_Snapshot{Snapshot: t.message(state)},
-	}, nil
-}

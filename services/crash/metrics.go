@@ -18,6 +18,8 @@ type Metrics struct {
 	owned     *prometheus.GaugeVec
 	left      *prometheus.GaugeVec
 	decisions prometheus.Histogram
+	watchers  *prometheus.GaugeVec
+	dropped   *prometheus.CounterVec
 }
 
 // NewMetrics returns metrics that have counted nothing.
@@ -32,6 +34,10 @@ func NewMetrics() *Metrics {
 		exposure: gauge("exposure_units", "What the bets of the round that takes bets may pay at most, by currency.", "currency"),
 		owned:    gauge("owned", "1 in the process that owns the table."),
 		left:     gauge("links_left", "Rounds that the table's chain has left."),
+		watchers: gauge("streams", "Watchers by gRPC, gateways among them."),
+		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "originals_crash_streams_dropped_total", Help: "Watchers by gRPC that were dropped, by reason: SLOW or SHUTDOWN.",
+		}, []string{"reason"}),
 		decisions: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "originals_crash_decision_seconds", Help: "Time from the receipt of a cash-out to its decision.",
 			Buckets: []float64{.00001, .00005, .0001, .0005, .001, .002, .005, .01, .05, .1},
@@ -41,7 +47,7 @@ func NewMetrics() *Metrics {
 
 // Collectors returns what a registry is to hold.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.phaseOf, m.number, m.count, m.exposure, m.owned, m.left, m.decisions}
+	return []prometheus.Collector{m.phaseOf, m.number, m.count, m.exposure, m.owned, m.left, m.decisions, m.watchers, m.dropped}
 }
 
 func (m *Metrics) phase(table string, r ledger.CrashRound) {
@@ -67,3 +73,7 @@ func (m *Metrics) owns(table string, yes bool) {
 }
 
 func (m *Metrics) decided(took time.Duration) { m.decisions.Observe(took.Seconds()) }
+
+func (m *Metrics) watch(table string, n float64) { m.watchers.WithLabelValues(table).Add(n) }
+
+func (m *Metrics) drop(reason string) { m.dropped.WithLabelValues(reason).Inc() }

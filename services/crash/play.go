@@ -109,7 +109,6 @@ func (g *dealer) bet(ctx context.Context, s ledger.CrashState) (ledger.CrashStat
 	if err != nil {
 		return s, err
 	}
-	g.events.phase(ctx, s)
 	g.showBets(ctx, s.Round.Number, min(left, g.Betting))
 	return g.lock(ctx, s)
 }
@@ -150,17 +149,12 @@ func (g *dealer) void(ctx context.Context, s ledger.CrashState, why string) (led
 	if err := g.refund(ctx, bets); err != nil {
 		return s, err
 	}
-	next, err := g.finishRound(ctx, s, len(bets)+settled, why)
-	if err == nil {
-		g.events.phase(ctx, next)
-	}
-	return next, err
+	return g.finishRound(ctx, s, len(bets)+settled, why)
 }
 
 // start closes every partition, so that the round's bets are fixed, and starts
 // the round.
 func (g *dealer) start(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
-	g.events.phase(ctx, s)
 	bets, settled, err := g.close(ctx, s.Round.Number)
 	if err != nil {
 		return s, err
@@ -211,7 +205,6 @@ func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, bets []ledger
 	l := newLive(g.s.o.Growth, s.Round.Number, point, since(time.Now(), elapsedUs, g.s.o.pace), settler.add, bets)
 	g.table.live.Store(l)
 	defer g.dropLive()
-	g.events.phase(ctx, s)
 	for ended := false; !ended && ctx.Err() == nil; {
 		var elapsed int64
 		elapsed, ended = l.advance()
@@ -233,7 +226,6 @@ func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, bets []ledger
 		return s, err
 	}
 	l.crashed.Store(true)
-	g.events.crash(ctx, s, l.takePaid())
 	for _, b := range rest {
 		settler.add(b)
 	}
@@ -241,6 +233,7 @@ func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, bets []ledger
 	if err := ctx.Err(); err != nil {
 		return s, err
 	}
+	g.events.settled(ctx, s, l.takePaid())
 	return g.finishRound(ctx, s, len(bets)+settled, "")
 }
 
@@ -257,7 +250,6 @@ func (g *dealer) settleRound(ctx context.Context, s ledger.CrashState) (ledger.C
 	if err != nil {
 		return s, err
 	}
-	g.events.crash(ctx, s, nil)
 	if err := g.settleAt(ctx, bets, s.Round.PointE2); err != nil {
 		return s, err
 	}

@@ -12,7 +12,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"go.uber.org/zap"
@@ -61,6 +61,8 @@ type Options struct {
 	Watch *Metrics
 	// Stop ends the streams of watchers when it is closed; nil for never.
 	Stop <-chan struct{}
+	// MaxWatchers bounds those of this process at once; DefaultMaxWatchers when 0.
+	MaxWatchers int
 
 	pace  int64         // of rounds, so that those of tests are short; 1 otherwise
 	stale time.Duration // after which an owner counts as dead; staleAfter otherwise
@@ -76,7 +78,8 @@ type Service struct {
 	peers  peers
 	digest string // of the growth table
 
-	watchers atomic.Int32
+	watchMu  sync.Mutex
+	watchers int
 }
 
 // New returns a Service. Call Run beside it.

@@ -35,6 +35,7 @@ type table struct {
 	live  atomic.Pointer[live]              // the running round, nil when there is none here
 	owner atomic.Pointer[ledger.CrashOwner] // nil while another has the table
 	shown atomic.Pointer[progress]          // for the lease
+	feed  *feed                             // of watchers, nil without one; guarded by the service
 
 	fails sync.Map // of errors that were logged: text -> time
 }
