@@ -35,6 +35,11 @@ func verifyCommand() *cli.Command {
 			"One round:\n" +
 			"   originals verify --server-seed HEX --client-seed TEXT --nonce 3 --commitment HEX \\\n" +
 			"      --game dice --target 5050 --direction over --stake 100 --claimed roll=7391 --claimed payout=202\n" +
+			"Rounds of a crash table, as GET /v1/crash/tables/{table}/rounds or .../rounds/{number} answers them, also several\n" +
+			"answers one after the other, with those of GET /v1/rounds?game=CRASH if your bets are to be checked, too:\n" +
+			"   originals verify --crash rounds.json --terminal HEX --salt HEX\n" +
+			"and one of them:\n" +
+			"   originals verify --scheme crash-v1 --table main --number 7 --hash HEX --salt HEX --terminal HEX --claimed crashE2=136\n" +
 			"A bet of another house (originals verify --list shows them), a file of many, or a round of a chain:\n" +
 			"   originals verify --house stake --game mines --server-seed HEX --client-seed TEXT --nonce 1 \\\n" +
 			"      --commitment HEX --mines 3 --claimed mines=2,12,5\n" +
@@ -54,7 +59,7 @@ func verifyCommand() *cli.Command {
 			&cli.StringFlag{Name: "last-ply", Usage: "with --evidence of a duel: the greatest ply `N` that you have seen, such as 59; the rolls must reach it"},
 			&cli.StringFlag{Name: "commitment", Usage: "the commitment `HEX` that you kept, 64 lower-case hex digits"},
 			&cli.BoolFlag{Name: "json", Usage: "print the report as one JSON object"},
-		}, append(roundFlags(), houseFlags()...)...),
+		}, append(roundFlags(), append(houseFlags(), crashFlags()...)...)...),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			err := verificationOf(c)(ctx, c)
 			var exit cli.ExitCoder
@@ -69,10 +74,14 @@ func verifyCommand() *cli.Command {
 // verificationOf chooses what is to be verified by the flags that say so.
 func verificationOf(c *cli.Command) func(context.Context, *cli.Command) error {
 	switch {
+	case c.IsSet("crash"):
+		return verifyCrash
 	case c.IsSet("evidence"):
 		return verifyEvidence
 	case c.Bool("list"):
 		return listHouses
+	case c.IsSet("scheme"), c.IsSet("table"), c.IsSet("number"):
+		return verifyScheme
 	case c.IsSet("csv"):
 		return verifyHistory
 	case c.IsSet("terminal"):
@@ -85,7 +94,19 @@ func verificationOf(c *cli.Command) func(context.Context, *cli.Command) error {
 }
 
 func verifyEvidence(ctx context.Context, c *cli.Command) error {
-	for _, f := range houseFlags() {
+	file, size, err := openEvidence(ctx, c, "evidence")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	document, isCrash, err := evidence.IsCrash(file)
+	if err != nil {
+		return fmt.Errorf("--evidence: %w", err)
+	}
+	if isCrash {
+		return verifyAnswers(ctx, c, "evidence", document)
+	}
+	for _, f := range append(houseFlags(), crashFlags()...) {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return fmt.Errorf("--%s does not go with --evidence", name)
 		}
@@ -99,19 +120,19 @@ func verifyEvidence(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	file, size, err := openEvidence(ctx, c)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	finish := showProgress(&o, size)
-	report, err := evidence.Verify(ctx, file, o)
+	report, err := evidence.Verify(ctx, document, o)
 	finish()
+	return printVerified(c, "evidence", report, err)
+}
+
+// printVerified prints a report, or says why there is none.
+func printVerified(c *cli.Command, flag string, report evidence.Report, err error) error {
 	if evidence.IsUnusable(err) {
 		return printUnusable(c, err)
 	}
 	if err != nil {
-		return fmt.Errorf("--evidence: %w", err)
+		return fmt.Errorf("--%s: %w", flag, err)
 	}
 	if c.Bool("json") {
 		err = printJSON(c.Root().Writer, report)
@@ -162,20 +183,21 @@ func commitmentFlag(c *cli.Command) (*rng.Commitment, error) {
 	return nil, errors.New(words)
 }
 
-// openEvidence opens the file and returns its size, 0 when it is not known.
-func openEvidence(ctx context.Context, c *cli.Command) (io.ReadCloser, int64, error) {
-	name := c.String("evidence")
+// openEvidence opens the file of a flag and returns its size, 0 when it is not
+// known.
+func openEvidence(ctx context.Context, c *cli.Command, flag string) (io.ReadCloser, int64, error) {
+	name := c.String(flag)
 	if name == "-" {
 		return interruptible(ctx, c.Root().Reader), 0, nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, 0, fmt.Errorf("--evidence: %w", err)
+		return nil, 0, fmt.Errorf("--%s: %w", flag, err)
 	}
 	info, err := file.Stat()
 	if err != nil {
 		file.Close()
-		return nil, 0, fmt.Errorf("--evidence: %w", err)
+		return nil, 0, fmt.Errorf("--%s: %w", flag, err)
 	}
 	return file, info.Size(), nil
 }
