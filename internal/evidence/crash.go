@@ -25,6 +25,8 @@ type CrashOptions struct {
 
 // Beacon checks rounds of the public beacon that salts crash rounds; *beacon.Network is one.
 type Beacon interface {
+	// Hash names the network, in 64 hex digits.
+	Hash() string
 	// Verify checks the signature of a round, and returns its randomness.
 	Verify(round uint64, signature []byte) (rng.Salt, error)
 	// TimeOf returns when a round is published.

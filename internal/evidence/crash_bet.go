@@ -20,9 +20,9 @@ func (j *crashJudge) checkBet(b *crashBet) {
 	case b.table != j.rounds[0].table:
 		bad("it is of the table %s", b.table)
 	case r == nil:
-		j.note(fmt.Sprintf("your bet in round %d was not checked: the round is not in the file, or has not ended", b.number))
+		j.strayed++
 	case b.state == stateOpen:
-		j.note(fmt.Sprintf("your bet in round %d is not settled yet", b.number))
+		j.unpaid++
 	case b.state == stateVoid:
 		b.checkVoid(bad)
 	case r.state == stateVoid:
@@ -73,8 +73,18 @@ func (j *crashJudge) report() Report {
 		}
 		r.Checks = append(r.Checks, Check{check.name, check.meaning, passed, j.counts[c], append([]Failure{}, j.failures[c]...)})
 	}
-	if j.open > 0 {
-		r.Notes = append(r.Notes, "the round that is OPEN was left out: it has no hash before it has ended")
+	for _, left := range []struct {
+		count int
+		words string
+	}{
+		{j.open, "%d rounds are OPEN and were left out: they have no hash before they have ended"},
+		{j.saltless, "%d void rounds never got a salt, and so no crash point that could be checked"},
+		{j.strayed, "%d bets were not checked: their rounds are not in the file, or have not ended"},
+		{j.unpaid, "%d bets are not settled yet"},
+	} {
+		if left.count > 0 {
+			r.Notes = append(r.Notes, fmt.Sprintf(left.words, left.count))
+		}
 	}
 	switch j.verdict() {
 	case TerminalOpen:
@@ -90,7 +100,7 @@ func (j *crashJudge) verdict() Verdict {
 	switch {
 	case j.o.Terminal == nil:
 		return TerminalOpen
-	case j.o.Salt == nil && j.isFixed():
+	case j.o.Salt == nil && (j.unknown || j.isFixed()):
 		return SaltOpen
 	}
 	return Verified

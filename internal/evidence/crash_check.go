@@ -50,7 +50,11 @@ var growthDigest = sync.OnceValue(func() string {
 type crashJudge struct {
 	crashDocument
 	o        CrashOptions
-	open     int // rounds that have not ended
+	open     int  // rounds that have not ended
+	saltless int  // void rounds that never got a salt
+	strayed  int  // bets in rounds that are not there
+	unpaid   int  // bets that are not settled
+	unknown  bool // a beacon is not of the network that is checked
 	voids    uint64
 	noteList []string
 	failures [crashChecks][]Failure
@@ -97,7 +101,9 @@ func (j *crashJudge) judge(ctx context.Context) error {
 		}
 	}
 	for i := range j.tables {
-		j.checkTable(&j.tables[i])
+		if err := j.checkTable(ctx, &j.tables[i]); err != nil {
+			return err
+		}
 	}
 	for i := range j.bets {
 		j.checkBet(&j.bets[i])
@@ -285,7 +291,7 @@ func (j *crashJudge) saltOf(r *crashRound) (salt rng.Salt, ok bool) {
 	} else if r.point != 0 {
 		j.fail(crashPoints, "round %d: it has no salt, and a crash point", r.number)
 	}
-	j.note(fmt.Sprintf("round %d has no salt, and so no crash point that could be checked", r.number))
+	j.saltless++
 	return "", false
 }
 
@@ -312,7 +318,7 @@ func (j *crashJudge) checkFixed(r *crashRound) {
 		j.note(fmt.Sprintf("the salt is called the hash of Bitcoin block %d, named in advance: look it up in an explorer", s.named))
 	case saltDrand:
 		j.note(fmt.Sprintf("the salt is called that of drand round %d: see that this round was named before it was published", s.named))
-		j.checkSignature(r.number, uint64(s.named), s.signature, s.value)
+		j.checkSignature(r.number, crashBeacon{s.named, s.value, s.signature, s.network})
 	}
 	j.note("with one salt for all rounds, whoever holds the chain knows every crash point")
 }
@@ -326,31 +332,46 @@ func (j *crashJudge) beaconSalt(r *crashRound) (salt rng.Salt, ok bool) {
 		if r.point != 0 {
 			j.fail(crashPoints, "round %d: its beacon was not published, and it has a crash point", r.number)
 		}
+		j.saltless++
 		return "", false
 	}
 	if b.randomness == "" {
 		j.fail(crashSalts, "round %d: its beacon is missing", r.number)
 		return "", false
 	}
-	j.checkSignature(r.number, uint64(b.round), b.signature, b.randomness)
+	j.checkSignature(r.number, *b)
 	j.checkNamed(r)
 	return rng.Salt(b.randomness), true
 }
 
-// checkSignature checks that a randomness is that of a beacon's round.
-func (j *crashJudge) checkSignature(number uint32, round uint64, signature, randomness string) {
-	raw := bytesOf(signature)
-	if hex.EncodeToString(sha256Of(raw)) != randomness {
+// checkSignature checks that the randomness is that of the beacon's round.
+func (j *crashJudge) checkSignature(number uint32, b crashBeacon) {
+	raw := bytesOf(b.signature)
+	if hex.EncodeToString(sha256Of(raw)) != b.randomness {
 		j.fail(crashSalts, "round %d: the randomness is not the SHA-256 of the beacon's signature", number)
 		return
 	}
-	if j.o.Beacon == nil {
-		j.note("whose signatures those of the beacon are was not checked")
+	if !j.checks(b.network) {
 		return
 	}
-	if _, err := j.o.Beacon.Verify(round, raw); err != nil {
-		j.fail(crashSalts, "round %d: the beacon's signature is not that of its round %d", number, round)
+	if _, err := j.o.Beacon.Verify(uint64(b.round), raw); err != nil {
+		j.fail(crashSalts, "round %d: the beacon's signature is not that of its round %d", number, b.round)
 	}
+}
+
+// checks reports whether a network is the one whose signatures and calendar can be checked; one without a name is taken
+// for it.
+func (j *crashJudge) checks(network string) bool {
+	if j.o.Beacon == nil {
+		j.note("whose signatures those of the beacon are was not checked")
+		return false
+	}
+	if network == "" || network == j.o.Beacon.Hash() {
+		return true
+	}
+	j.unknown = true
+	j.note(fmt.Sprintf("the beacon's network %s is not drand's quicknet: whoever runs it could know these outcomes", network))
+	return false
 }
 
 func sha256Of(raw []byte) []byte {
@@ -361,7 +382,7 @@ func sha256Of(raw []byte) []byte {
 // checkNamed checks that a round's beacon was the first that nobody could know while bets were taken. Betting may have
 // closed later than planned when the beacon was named, but before that beacon was published.
 func (j *crashJudge) checkNamed(r *crashRound) {
-	if j.o.Beacon == nil {
+	if !j.checks(r.beacon.network) {
 		return
 	}
 	if r.lock == (instant{}) {
@@ -426,11 +447,11 @@ func pointMistake(link rng.Link, table rng.Table, number uint32, salt rng.Salt, 
 	return "", ""
 }
 
-func (j *crashJudge) checkTable(t *crashTable) {
+func (j *crashJudge) checkTable(ctx context.Context, t *crashTable) error {
 	j.sameChain("the answer about the table", &t.crashRound)
-	last := j.rounds[len(j.rounds)-1].number
-	if t.number > t.length || last > t.length {
-		j.fail(crashTerminal, "the chain has %d links, and there is a round %d", t.length, max(t.number, last))
+	last := &j.rounds[len(j.rounds)-1]
+	if t.number > t.length || last.number > t.length {
+		j.fail(crashTerminal, "the chain has %d links, and there is a round %d", t.length, max(t.number, last.number))
 	}
 	if t.digest != growthDigest() {
 		j.fail(crashTerminal, "the growth of the multiplier has the digest %s, and %s has %s", t.digest, crash.GrowthScheme, growthDigest())
@@ -441,6 +462,15 @@ func (j *crashJudge) checkTable(t *crashTable) {
 	if r := j.find(t.number); r != nil && t.point != 0 && t.point != r.point {
 		j.fail(crashPoints, "round %d: the table shows the crash point %d, and the round %d", t.number, t.point, r.point)
 	}
+	if t.end == "" || last.number > t.length {
+		return nil
+	}
+	link := [sha256.Size]byte(bytesOf(t.end))
+	reached, _, err := walk(ctx, link, link, t.length-last.number, j.o.Progress)
+	if err == nil && hex.EncodeToString(reached[:]) != last.hash {
+		j.fail(crashChain, "the end of the chain does not lead to the hash of round %d", last.number)
+	}
+	return err
 }
 
 // find returns the round of this number, or nil.

@@ -58,16 +58,21 @@ const (
 	fSaltValue
 	fSaltNamed
 	fSaltSignature
+	fSaltNetwork
 
 	fBeaconRound
 	fBeaconRandomness
 	fBeaconSignature
+	fBeaconNetwork
 
 	fTableGrowth
 	fTableDigest
 	fTablePhase
 	fTableLength
+	fTableNextTerminal
 	fTableNext
+	fTablePrevious
+	fTableEnd
 	fTableTimings
 	fTableServerTime
 	fTableMultiplier
@@ -75,6 +80,7 @@ const (
 	fTimingBetting
 	fTimingCrashed
 	fTimingTick
+	fChainAnnounceTime
 
 	fCrashBetTable
 	fCrashBetNumber
@@ -97,18 +103,27 @@ var (
 	}
 	crashSaltKeys = []key{
 		{name: "kind", field: fSaltKind}, {name: "value", field: fSaltValue}, {name: "named", field: fSaltNamed}, {name: "signature", field: fSaltSignature},
+		{name: "network", field: fSaltNetwork, optional: true},
 	}
 	crashBeaconKeys = []key{
 		{name: "round", field: fBeaconRound}, {name: "randomness", field: fBeaconRandomness}, {name: "signature", field: fBeaconSignature},
+		{name: "network", field: fBeaconNetwork, optional: true},
 	}
 	crashTableKeys = []key{
 		{name: "table", field: fCrashTable}, {name: "scheme", field: fCrashScheme}, {name: "growth", field: fTableGrowth},
 		{name: "growthSha256", field: fTableDigest}, {name: "phase", field: fTablePhase}, {name: "number", field: fCrashNumber},
 		{name: "terminal", field: fCrashTerminal}, {name: "chainLength", field: fTableLength}, {name: "salt", field: fCrashSalt, optional: true},
-		{name: "beacon", field: fCrashBeacon, optional: true}, {name: "nextTerminal", field: fTableNext},
+		{name: "beacon", field: fCrashBeacon, optional: true}, {name: "nextTerminal", field: fTableNextTerminal},
 		{name: "timings", field: fTableTimings}, {name: "serverTime", field: fTableServerTime}, {name: "lockTime", field: fCrashLockTime, optional: true},
 		{name: "startTime", field: fCrashStartTime, optional: true}, {name: "multiplierE2", field: fTableMultiplier},
 		{name: "crashE2", field: fCrashPoint, optional: true}, {name: "bets", field: fTableBets},
+		{name: "next", field: fTableNext, optional: true}, {name: "previous", field: fTablePrevious, optional: true},
+		{name: "end", field: fTableEnd, optional: true},
+	}
+	crashChainKeys = []key{
+		{name: "table", field: fCrashTable}, {name: "terminal", field: fCrashTerminal}, {name: "chainLength", field: fTableLength},
+		{name: "salt", field: fCrashSalt, optional: true}, {name: "beacon", field: fCrashBeacon, optional: true},
+		{name: "announceTime", field: fChainAnnounceTime, optional: true},
 	}
 	crashTimingKeys = []key{{name: "bettingMs", field: fTimingBetting}, {name: "crashedMs", field: fTimingCrashed}, {name: "tickMs", field: fTimingTick}}
 
@@ -152,12 +167,14 @@ type crashSalt struct {
 	value     string // empty until it is fixed
 	named     int64
 	signature string // hex
+	network   string // hash of the beacon's network; may be empty
 }
 
 // crashBeacon is the beacon of one round as the answer states it. The texts are empty until it is published.
 type crashBeacon struct {
-	round                 int64
+	round                 int64 // 0 when none was named
 	randomness, signature string
+	network               string // its hash; may be empty
 }
 
 // crashRound is a round as the answer states it.
@@ -178,6 +195,7 @@ type crashTable struct {
 	crashRound
 	growth, digest, phase string
 	length                uint32
+	end                   string // empty before every round is final
 }
 
 // crashBet is a player's bet as the answer states it.
@@ -356,6 +374,8 @@ func (d *crashReader) saltField(f field) bool {
 		s.named = d.decimal(0, int64(money.MaxUnits))
 	case fSaltSignature:
 		s.signature = d.hexOrEmpty()
+	case fSaltNetwork:
+		s.network = d.hex64OrEmpty()
 	}
 	return d.err == nil
 }
@@ -364,11 +384,13 @@ func (d *crashReader) beaconField(f field) bool {
 	b := d.round.beacon
 	switch f {
 	case fBeaconRound:
-		b.round = d.decimal(1, int64(money.MaxUnits))
+		b.round = d.decimal(0, int64(money.MaxUnits))
 	case fBeaconRandomness:
 		b.randomness = d.hex64OrEmpty()
 	case fBeaconSignature:
 		b.signature = d.hexOrEmpty()
+	case fBeaconNetwork:
+		b.network = d.hex64OrEmpty()
 	}
 	return d.err == nil
 }
@@ -391,8 +413,14 @@ func (d *crashReader) tableField(f field) bool {
 		x.phase = d.choice(crashPhases)
 	case fTableLength:
 		x.length = d.number(1, 1<<32-1)
-	case fTableNext:
+	case fTableNextTerminal:
 		d.hex64OrEmpty()
+	case fTableNext:
+		d.nextChain()
+	case fTablePrevious:
+		d.word0(&idBytes, rng.MaxTableBytes, "nothing, or a table")
+	case fTableEnd:
+		x.end = d.hex64OrEmpty()
 	case fTableTimings:
 		d.object(crashTimingKeys, func(field) bool {
 			d.number(0, 1<<32-1)
@@ -408,6 +436,23 @@ func (d *crashReader) tableField(f field) bool {
 		d.roundField(f)
 	}
 	return d.err == nil
+}
+
+// nextChain reads the announcement of another chain, of which nothing is to be checked here.
+func (d *crashReader) nextChain() {
+	kept := d.round
+	d.object(crashChainKeys, func(f field) bool {
+		switch f {
+		case fTableLength:
+			d.number(1, 1<<32-1)
+		case fChainAnnounceTime:
+			d.instant()
+		default:
+			d.roundField(f)
+		}
+		return d.err == nil
+	})
+	d.round = kept
 }
 
 func (d *crashReader) readBet() {
