@@ -57,6 +57,17 @@ const (
 	quicknetKey  = "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d1064510d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
 )
 
+// Known returns the network of a hash that chains may name: quicknet, or that of the test beacon.
+func Known(hash string) (*Network, bool) {
+	switch hash {
+	case quicknetHash:
+		return Quicknet(), true
+	case TestHash:
+		return Test(nil).network, true
+	}
+	return nil, false
+}
+
 // NewNetwork returns a network. hash names it, 64 hex digits; key is its public key in G2, compressed, 192 hex digits;
 // genesis is the time of round 1 in Unix seconds, period the seconds between rounds, 1 at least.
 func NewNetwork(hash, key string, genesis, period int64) (*Network, error) {
@@ -79,6 +90,12 @@ func NewNetwork(hash, key string, genesis, period int64) (*Network, error) {
 	}
 	return n, nil
 }
+
+// Genesis returns when round 1 is published, and Period how long it takes from one round to the next.
+func (n *Network) Genesis() time.Time { return n.TimeOf(1) }
+
+// Period returns how long it takes from one round to the next: whole seconds.
+func (n *Network) Period() time.Duration { return time.Duration(n.period) * time.Second }
 
 // Hash returns the hash that names the network, 64 lower-case hex digits.
 func (n *Network) Hash() string { return n.hash }

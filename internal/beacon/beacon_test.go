@@ -65,6 +65,35 @@ func TestRealRoundsOfQuicknet(t *testing.T) {
 	}
 }
 
+// TestTheNetworksThatChainsMayName: the test beacon is the same for ever, so that its chains can be verified.
+func TestTheNetworksThatChainsMayName(t *testing.T) {
+	now := time.Date(2020, 1, 1, 0, 1, 0, 0, time.UTC)
+	b := beacon.Test(func() time.Time { return now })
+	if b.Network().Hash() != beacon.TestHash || b.Network().Period() != time.Second || !b.Network().Genesis().Equal(now.Add(-time.Minute)) {
+		t.Errorf("the test beacon is %s, %v, %v", b.Network().Hash(), b.Network().Period(), b.Network().Genesis())
+	}
+	entry, err := b.Fetch(context.Background(), 61)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Fetch(context.Background(), 62); !errors.Is(err, beacon.ErrUnpublished) {
+		t.Errorf("a round to come: %v", err)
+	}
+	known, ok := beacon.Known(beacon.TestHash)
+	if !ok {
+		t.Fatal("the test beacon is not known")
+	}
+	if randomness, err := known.Verify(61, entry.Signature); err != nil || randomness != entry.Randomness {
+		t.Errorf("a round of the test beacon: %v", err)
+	}
+	if n, ok := beacon.Known(beacon.Quicknet().Hash()); !ok || n.Period() != 3*time.Second {
+		t.Error("quicknet is not known")
+	}
+	if _, ok := beacon.Known(strings.Repeat("0", 64)); ok {
+		t.Error("a network of nobody is known")
+	}
+}
+
 func TestForgedSignatures(t *testing.T) {
 	n, r := beacon.Quicknet(), realRounds(t)[0]
 	good := decode(t, r.Signature)

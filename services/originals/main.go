@@ -44,7 +44,7 @@ func newRoot() *cli.Command {
 		Action: serveAll,
 		Commands: []*cli.Command{
 			serveCommand(), demoCommand(), verifyCommand(), rtpCommand(),
-			tokenCommand(), walletCommand(), supportCommand(), referenceWalletCommand(), walletcheckCommand(), certificatesCommand(), configCommand(),
+			tokenCommand(), walletCommand(), supportCommand(), crashCommand(), referenceWalletCommand(), walletcheckCommand(), certificatesCommand(), configCommand(),
 		},
 		HideVersion:     true,
 		HideHelpCommand: true,
