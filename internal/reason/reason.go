@@ -128,7 +128,7 @@ var meanings = map[Reason]meaning{
 	BetAlreadyPlaced:   {codes.AlreadyExists, true},
 	BettingClosed:      {codes.FailedPrecondition, true},
 	RoundNotStarted:    {codes.FailedPrecondition, true},
-	InProgress:         {codes.Aborted, true},
+	InProgress:         {codes.Aborted, false}, // what the other call does may be this very bet or transfer
 	RateLimited:        {codes.ResourceExhausted, true},
 	StoreUnavailable:   {codes.Unavailable, false},
 	CommitmentMismatch: {codes.DataLoss, true},

@@ -117,7 +117,7 @@ func TestEveryConstantHasItsMeaning(t *testing.T) {
 // internal, and as unknown.
 func TestUnknownMeansAskAgain(t *testing.T) {
 	for _, r := range reason.All() {
-		want := r != reason.StoreUnavailable && r != reason.Internal
+		want := r != reason.StoreUnavailable && r != reason.InProgress && r != reason.Internal
 		if r.Known() != want {
 			t.Errorf("%s: known %v", r, r.Known())
 		}
