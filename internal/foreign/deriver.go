@@ -49,6 +49,26 @@ func (d *Deriver) validate(s *Scheme, in *Input) error {
 	return s.validateRest(in)
 }
 
+// Repeat derives a bet that differs from the last one that Judge found right in its nonce and outcome alone, and reports
+// whether the stated values, which are numbers in the order of c.Stated, are to the letter what the seeds give. It says no
+// more: whatever is not plainly right is for Judge.
+func (d *Deriver) Repeat(c *Claim, out *Outcome, stated []uint64) bool {
+	if d.passed.scheme != c.Scheme || c.Scheme.hasNonce && !isNumber(c.Input.Nonce) {
+		return false
+	}
+	out.reset()
+	if err := c.Scheme.derive(d, &c.Input, out); err != nil || len(out.Notes) > 0 || len(stated) != len(c.Stated) {
+		return false
+	}
+	for i := range stated {
+		right := out.value(c.Stated[i].Name)
+		if right == nil || !right.isNumber || right.number != stated[i] {
+			return false
+		}
+	}
+	return true
+}
+
 // Derive derives one bet. The error is a *game.FieldError.
 func Derive(s *Scheme, in Input) (Outcome, error) {
 	var d Deriver
@@ -87,8 +107,11 @@ func (d *Deriver) start(in *Input, separator byte) {
 
 // at hashes the message with a cursor behind it.
 func (d *Deriver) at(separator byte, cursor uint64) *[sha256.Size]byte {
-	d.message = append(d.message[:d.base], separator)
-	d.message = strconv.AppendUint(d.message, cursor, 10)
+	if cursor < 10 { // as nearly every one is
+		d.message = append(d.message[:d.base], separator, '0'+byte(cursor))
+		return d.sum()
+	}
+	d.message = strconv.AppendUint(append(d.message[:d.base], separator), cursor, 10)
 	return d.sum()
 }
 

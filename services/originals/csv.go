@@ -45,6 +45,19 @@ func (t *rowCounts) add(o rowCounts) {
 	t.Unusable += o.Unusable
 }
 
+// hold counts a row that was judged.
+func (t *rowCounts) hold(verdict foreign.Verdict) {
+	t.Rows++
+	switch verdict {
+	case foreign.Verified:
+		t.Verified++
+	case foreign.Consistent:
+		t.Consistent++
+	default:
+		t.Failed++
+	}
+}
+
 // badRow is a row that does not hold, or that cannot be judged.
 type badRow struct {
 	Line  int    `json:"line"`

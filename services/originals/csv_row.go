@@ -135,10 +135,12 @@ type rowJudge struct {
 
 	cells []string
 	// Of the row before, when the next may go on from it: see follow.
-	raw     []string  // its cells, with their quotation marks
-	slots   []*string // where the text of each belongs; nil where a change means another bet
-	steady  string    // its beginning, up to the first column that mostly differs
-	nowhere string    // for columns that are left out
+	raw     []string        // its cells, with their quotation marks
+	slots   []*string       // where the text of each belongs; nil where a change means another bet
+	steady  string          // its beginning, up to the first column that mostly differs
+	right   foreign.Verdict // what it deserved, without a word: see again
+	stated  []uint64        // numbers of the next
+	nowhere string          // for columns that are left out
 }
 
 // chunk judges every row of a chunk. Empty lines are no rows. When it returns,
@@ -147,6 +149,11 @@ type rowJudge struct {
 func (j *rowJudge) chunk(text string) (r chunkResult) {
 	r.bytes = len(text)
 	for ; text != ""; r.lines++ {
+		if size := j.again(text); size > 0 {
+			r.counts.hold(j.right)
+			text = text[size:]
+			continue
+		}
 		steady := 0
 		if strings.HasPrefix(text, j.steady) {
 			steady = len(j.steady)
@@ -161,7 +168,6 @@ func (j *rowJudge) chunk(text string) (r chunkResult) {
 		if row == "" {
 			continue
 		}
-		r.counts.Rows++
 		j.count(&r, row, steady)
 	}
 	j.forget()
@@ -170,24 +176,23 @@ func (j *rowJudge) chunk(text string) (r chunkResult) {
 }
 
 // forget lets no row go on from the last one.
-func (j *rowJudge) forget() { j.slots, j.steady = j.slots[:0], "" }
+func (j *rowJudge) forget() { j.slots, j.steady, j.right = j.slots[:0], "", "" }
 
 func (j *rowJudge) count(r *chunkResult, row string, steady int) {
+	j.right = ""
 	if err := j.judge(row, steady, len(r.bad) < explainedRows); err != nil {
+		r.counts.Rows++
 		r.counts.Unusable++
 		r.bad = append(r.bad, badRow{r.lines, "format", rowProblem(err)})
 		return
 	}
-	switch j.judgement.Verdict() {
-	case foreign.Verified:
-		r.counts.Verified++
-	case foreign.Consistent:
-		r.counts.Consistent++
-	default:
-		r.counts.Failed++
-		for _, failure := range j.judgement.Failures {
-			r.bad = append(r.bad, badRow{r.lines, failure.Check, failure.Words})
-		}
+	verdict := j.judgement.Verdict()
+	r.counts.hold(verdict)
+	for _, failure := range j.judgement.Failures {
+		r.bad = append(r.bad, badRow{r.lines, failure.Check, failure.Words})
+	}
+	if verdict != foreign.Failed {
+		j.right = verdict
 	}
 }
 

@@ -58,24 +58,62 @@ func TestARowIsJudgedAlikeAfterAnyOther(t *testing.T) {
 			rows = append(rows, strings.Join(row[:len(row)-rapid.SampledFrom([]int{0, 0, 0, 0, 1}).Draw(t, "missing")], ","))
 			file.WriteString(rows[len(rows)-1] + rapid.SampledFrom([]string{"\n", "\n", "\r\n", "\n\n"}).Draw(t, "end"))
 		}
-		var want chunkResult
-		for line, rest := 0, file.String(); rest != ""; line++ {
-			row, after, _ := strings.Cut(rest, "\n")
-			rest = after
-			fresh := rowJudge{layout: layout}
-			one := fresh.chunk(row)
-			want.counts.add(one.counts)
-			for _, bad := range one.bad {
-				bad.Line = line
-				want.bad = append(want.bad, bad)
-			}
-		}
-		judge := rowJudge{layout: layout}
-		got := judge.chunk(file.String())
-		if fmt.Sprint(got.counts, got.bad) != fmt.Sprint(want.counts, want.bad) {
-			t.Fatalf("%s\n got %+v\nwant %+v", file.String(), got, want)
-		}
+		judgedLikeFreshRows(t, layout, file.String())
 	})
+}
+
+// judgedLikeFreshRows judges a file at once and each of its rows by a judge that has seen no other.
+func judgedLikeFreshRows(t *rapid.T, layout *layout, file string) (got chunkResult) {
+	var want chunkResult
+	for line, rest := 0, file; rest != ""; line++ {
+		row, after, _ := strings.Cut(rest, "\n")
+		rest = after
+		fresh := rowJudge{layout: layout}
+		one := fresh.chunk(row)
+		want.counts.add(one.counts)
+		for _, bad := range one.bad {
+			bad.Line = line
+			want.bad = append(want.bad, bad)
+		}
+	}
+	judge := rowJudge{layout: layout}
+	got = judge.chunk(file)
+	if fmt.Sprint(got.counts, got.bad) != fmt.Sprint(want.counts, want.bad) {
+		t.Fatalf("%s\n got %+v\nwant %+v", file, got, want)
+	}
+	return got
+}
+
+// TestARowOfOtherNumbersIsJudgedLikeAFreshOne: rows that differ from the one before in plain numbers alone take a way of
+// their own. Each is a right row now and then with another number, one that is none, or none at all.
+func TestARowOfOtherNumbersIsJudgedLikeAFreshOne(t *testing.T) {
+	layout := historyLayout(t, "serverSeed,commitment,clientSeed,nonce,rollE2")
+	lines := strings.Split(historyText(300), "\n")
+	right, wrong := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		var file strings.Builder
+		at := rapid.SampledFrom([]int{1, 95, 101}).Draw(t, "first") // 95: the pair changes after some rows
+		for range rapid.IntRange(2, 12).Draw(t, "rows") {
+			cells := strings.Split(lines[at], ",")
+			at++
+			other := rapid.SampledFrom([]string{"", "0" + cells[3], cells[4], "-1", "1e3", "+5", " 5", `"` + cells[4] + `"`,
+				"99999999999999999999", "18446744073709551617", "18446744073709551615", "4" + cells[4], "5,5"}).Draw(t, "other")
+			if change := rapid.IntRange(0, 20).Draw(t, "change"); change == 13 || change == 17 {
+				cells[3+change/17] = other
+			}
+			file.WriteString(strings.Join(cells, ",") + rapid.SampledFrom([]string{"\n", "\n", "\n", "\n", "\r\n", "\n\n"}).Draw(t, "end"))
+		}
+		text := file.String()
+		if rapid.Bool().Draw(t, "noEnd") {
+			text = strings.TrimRight(text, "\r\n")
+		}
+		counts := judgedLikeFreshRows(t, layout, text).counts
+		right += counts.Verified
+		wrong += counts.Failed + counts.Unusable
+	})
+	if right == 0 || wrong == 0 {
+		t.Errorf("%d right and %d wrong rows: the test shows nothing", right, wrong)
+	}
 }
 
 // TestNothingOfAChunkIsReadAgain: the next chunk lies where the last one was, so that a text that was kept would change.
