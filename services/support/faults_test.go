@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/reason"
@@ -21,6 +22,7 @@ type faults struct {
 	at        int // the write to fail, from 1; 0 for none
 	persisted bool
 	writes    int
+	after     func(write int) // told of each write that is done
 }
 
 var errLost = reason.New(reason.StoreUnavailable, "injected fault")
@@ -37,6 +39,14 @@ func (f *faults) next() (fails, done bool) {
 	defer f.mu.Unlock()
 	f.writes++
 	return f.writes == f.at, f.persisted
+}
+
+func (f *faults) tell() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.after != nil {
+		f.after(f.writes)
+	}
 }
 
 func (f *faults) count() int {
@@ -61,6 +71,7 @@ func step[T any](f *faults, do func() (T, error)) (T, error) {
 	var none T
 	fails, done := f.next()
 	if !fails {
+		defer f.tell()
 		return do()
 	}
 	if done {
@@ -109,6 +120,29 @@ func TestInterruptedRevealIsCompletedByARepeat(t *testing.T) {
 		must(s.reveal(p.pair))(t)
 		if n := h.faults.count(); n != writes {
 			t.Errorf("a reveal has %d writes, and %d were made to fail", n, writes)
+		}
+	})
+}
+
+// Staff who hang up after the seed is public have revealed it all the same, and
+// the log says so.
+func TestARevealWhoseCallerLeavesIsRecordedToItsEnd(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *house) {
+		p, s := h.player(), h.staff("carol")
+		ctx, leave := context.WithCancel(s.ctx)
+		h.faults.fail(0, false)
+		h.faults.after = func(write int) {
+			if write == 2 { // retired
+				leave()
+				time.Sleep(20 * time.Millisecond) // the calls in between learn of it one after the other
+			}
+		}
+		_, _ = s.RevealSeedPair(ctx, &originalsv1.RevealSeedPairRequest{SeedPairId: p.pair, Reason: "player asked", Ticket: "T-7"})
+		if state := p.shown(p.pair).GetState(); state != originalsv1.SeedPair_REVEALED {
+			t.Fatalf("the pair is %v", state)
+		}
+		if actions := s.actions(); !slices.Equal(actions, []string{"REVEAL_BEGUN", "REVEAL_DONE"}) {
+			t.Errorf("recorded: %v", actions)
 		}
 	})
 }

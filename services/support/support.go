@@ -6,6 +6,7 @@ package support
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -16,6 +17,9 @@ import (
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 	vaultv1 "github.com/openoriginals/originals/proto/originals/vault/v1"
 )
+
+// revealTime bounds a reveal from its first entry in the log to its last.
+const revealTime = 10 * time.Second
 
 // Options are what a Service is made of.
 type Options struct {
@@ -90,6 +94,8 @@ func (s *Service) RevealSeedPair(ctx context.Context, req *originalsv1.RevealSee
 	if err := s.record(ctx, id, entry); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revealTime) // what is begun is ended, whoever still waits
+	defer cancel()
 	detail := fmt.Sprintf("%s (ticket %s, by %s)", req.GetReason(), req.GetTicket(), id.Subject)
 	pair, err := s.vault.RevealSeedPair(auth.Forward(ctx), &vaultv1.RevealSeedPairRequest{SeedPairId: req.GetSeedPairId(), Detail: detail})
 	if err != nil {
