@@ -38,7 +38,8 @@ const (
 type CrashRound struct {
 	Number   uint32 // from 1; 0 for none
 	Phase    CrashPhase
-	Beacon   uint64 // named when it was opened; 0 for none
+	Beacon   uint64 // round of the beacon, named when it was opened; 0 for none
+	BeaconUs int64  // when that round is published; 0 for none, and in the history
 	OpenUs   int64
 	LockUs   int64 // planned when it was opened; then when it was locked
 	StartUs  int64
@@ -46,6 +47,9 @@ type CrashRound struct {
 	PointE2  uint32 // hundredths; 0 before it crashed, and of a void round
 	BetCount uint32 // 0 before it is final
 	Void     string // why it has no outcome; empty otherwise
+	// Signature is that of the named round of the beacon, once it was published
+	// and verified.
+	Signature []byte
 }
 
 // Reasons of a void round.
@@ -90,9 +94,17 @@ type CrashOwner struct {
 type CrashOpening struct {
 	Number    uint32 // above every number that was ever opened
 	Skipped   uint32 // rounds just below Number that will never be played
-	Beacon    uint64
+	Beacon    CrashBeacon
 	BettingUs int64 // until the planned lock
 	Mask      string
+}
+
+// CrashBeacon is the calendar of a beacon: round R of it is published at
+// GenesisUs + (R-1) * PeriodUs. Both are whole seconds, in microseconds since
+// 1970. The opening names the smallest R that is published a second after the
+// planned lock or later. The zero value is no beacon.
+type CrashBeacon struct {
+	GenesisUs, PeriodUs int64
 }
 
 // CrashBet is a bet of a round as its owner needs it.
@@ -170,6 +182,8 @@ var (
 	ErrCrashReplaced = errors.New("ledger: the store was replaced under the table's owner")
 	// ErrCrashHeld: the lease is not as it was seen, so that it was not taken.
 	ErrCrashHeld = errors.New("ledger: the table's lease has moved on")
+	// ErrCrashLate: the round was not locked before its beacon was published.
+	ErrCrashLate = errors.New("ledger: the beacon was published before the round was locked")
 	// ErrCrashStep: the round is not where a step begins.
 	ErrCrashStep = errors.New("ledger: the table's round is elsewhere")
 	// ErrBook: the id is that of a crash book, and not of a seed pair.
@@ -196,8 +210,11 @@ type CrashStore interface {
 	CrashState(ctx context.Context, table string) (CrashState, error)
 	// OpenCrashRound opens a round; the one before must be final. Errors: ErrCrashStep.
 	OpenCrashRound(ctx context.Context, o CrashOwner, r CrashOpening) (CrashState, error)
-	// LockCrashRound ends betting for the table; each partition is to be closed next.
+	// LockCrashRound ends betting for the table; each partition is to be closed next. Errors: ErrCrashLate, when the
+	// beacon that the round named may be known already.
 	LockCrashRound(ctx context.Context, o CrashOwner, number uint32) (CrashState, error)
+	// KeepCrashBeacon keeps the signature of the beacon's round that the newest round named. The first stays.
+	KeepCrashBeacon(ctx context.Context, o CrashOwner, number uint32, signature []byte) (CrashState, error)
 	// StartCrashRound starts a locked round now.
 	StartCrashRound(ctx context.Context, o CrashOwner, number uint32) (CrashState, error)
 	// EndCrashRound gives a running round, or a locked one that is not to run any more, its crash point.

@@ -124,7 +124,7 @@ func (s *Service) GetCrashRound(ctx context.Context, req *originalsv1.GetCrashRo
 func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final bool) (*originalsv1.CrashRound, error) {
 	m := &originalsv1.CrashRound{
 		Table: t.name(), Number: r.Number, State: originalsv1.CrashRound_OPEN, Scheme: crash.Scheme,
-		Terminal: t.Chain.Terminal().String(), Salt: t.Chain.Salt(),
+		Terminal: t.Chain.Terminal().String(), Salt: t.Chain.Salt(), Beacon: t.beaconMessage(r),
 		OpenTime: stamp(r.OpenUs), LockTime: stamp(r.LockUs), StartTime: stamp(r.StartUs), CrashTime: stamp(r.CrashUs),
 		VoidReason: r.Void, BetCount: int32(r.BetCount),
 	}
@@ -137,19 +137,28 @@ func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final boo
 		return nil, err
 	}
 	hash, point := link.Reveal(), r.PointE2
+	m.Hash = &hash
 	if r.Void != "" {
 		m.State = originalsv1.CrashRound_VOID
-		salt, err := t.saltOf(r)
+		if point, err = t.voidPoint(ctx, r); errors.Is(err, errSalt) {
+			return m, nil // nobody can know it
+		}
 		if err != nil {
 			return nil, err
 		}
-		if point, err = t.point(ctx, r.Number, salt); err != nil {
-			return nil, err
-		}
 	}
-	shown := point
-	m.Hash, m.CrashE2 = &hash, &shown
+	m.CrashE2 = &point
 	return m, nil
+}
+
+// voidPoint derives the crash point that a void round would have had. Errors:
+// errSalt.
+func (t *table) voidPoint(ctx context.Context, r ledger.CrashRound) (uint32, error) {
+	salt, err := t.saltOf(r)
+	if err != nil {
+		return 0, err
+	}
+	return t.point(ctx, r.Number, salt)
 }
 
 // ownBet finds the player's bet in a round; nil when there is none. The numbers

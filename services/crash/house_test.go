@@ -34,7 +34,9 @@ type house struct {
 	chain *Chain
 	pace  int64
 	short Timings
-	store *redisledger.Store // never cut off
+
+	patience time.Duration
+	store    *redisledger.Store // never cut off
 }
 
 // quick are the timings of tests.
@@ -152,7 +154,7 @@ func (h *house) start(play bool) *process {
 	p := &process{line: &line{}, done: make(chan struct{})}
 	p.Service = New(Options{
 		Store: redisledger.New(h.dial(p.line), redisledger.Options{}), House: config.Default(), Growth: growth, Log: zap.NewNop(),
-		Tables: []Table{{Name: "main", Chain: h.chain, Timings: h.short}}, pace: h.pace,
+		Tables: []Table{{Name: "main", Chain: h.chain, Timings: h.short}}, pace: h.pace, patience: h.patience,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end = cancel

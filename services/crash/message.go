@@ -26,7 +26,7 @@ func (t *table) message(s ledger.CrashState) *originalsv1.CrashTable {
 	m := &originalsv1.CrashTable{
 		Table: t.name(), Scheme: crash.Scheme, Growth: crash.GrowthScheme, GrowthSha256: t.s.digest,
 		Phase: phases[r.Phase], Number: r.Number,
-		Terminal: t.Chain.Terminal().String(), ChainLength: t.Chain.Length(), Salt: t.Chain.Salt(),
+		Terminal: t.Chain.Terminal().String(), ChainLength: t.Chain.Length(), Salt: t.Chain.Salt(), Beacon: t.beaconMessage(r),
 		Timings: &originalsv1.CrashTable_Timings{
 			BettingMs: uint32(t.Betting.Milliseconds()), CrashedMs: uint32(t.Crashed.Milliseconds()), TickMs: uint32(t.Tick.Milliseconds()),
 		},

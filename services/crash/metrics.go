@@ -18,6 +18,7 @@ type Metrics struct {
 	owned     *prometheus.GaugeVec
 	left      *prometheus.GaugeVec
 	decisions prometheus.Histogram
+	beacon    prometheus.Histogram
 	watchers  *prometheus.GaugeVec
 	dropped   *prometheus.CounterVec
 }
@@ -42,12 +43,16 @@ func NewMetrics() *Metrics {
 			Name: "originals_crash_decision_seconds", Help: "Time from the receipt of a cash-out to its decision.",
 			Buckets: []float64{.00001, .00005, .0001, .0005, .001, .002, .005, .01, .05, .1},
 		}),
+		beacon: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "originals_crash_beacon_wait_seconds", Help: "Time from the close of betting until the beacon that salts the round was there.",
+			Buckets: []float64{.5, 1, 2, 3, 4, 5, 7, 10, 30, 60, 300, 600},
+		}),
 	}
 }
 
 // Collectors returns what a registry is to hold.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.phaseOf, m.number, m.count, m.exposure, m.owned, m.left, m.decisions, m.watchers, m.dropped}
+	return []prometheus.Collector{m.phaseOf, m.number, m.count, m.exposure, m.owned, m.left, m.decisions, m.beacon, m.watchers, m.dropped}
 }
 
 func (m *Metrics) phase(table string, r ledger.CrashRound) {
@@ -71,6 +76,8 @@ func (m *Metrics) owns(table string, yes bool) {
 	}
 	m.owned.WithLabelValues(table).Set(v)
 }
+
+func (m *Metrics) beaconWaited(took time.Duration) { m.beacon.Observe(took.Seconds()) }
 
 func (m *Metrics) decided(took time.Duration) { m.decisions.Observe(took.Seconds()) }
 

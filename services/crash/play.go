@@ -3,14 +3,13 @@ package crash
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
+	"errors"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/openoriginals/originals/internal/ledger"
-	"github.com/openoriginals/originals/internal/rng"
 )
 
 // dealer is an owner at work.
@@ -69,7 +68,9 @@ func (g *dealer) open(ctx context.Context, s ledger.CrashState) (ledger.CrashSta
 		<-ctx.Done()
 		return s, ctx.Err()
 	}
-	opening := ledger.CrashOpening{Number: number, Skipped: skipped, BettingUs: g.Betting.Microseconds(), Mask: rand.Text()}
+	opening := ledger.CrashOpening{
+		Number: number, Skipped: skipped, Beacon: g.calendar(), BettingUs: g.Betting.Microseconds(), Mask: rand.Text(),
+	}
 	return insist(ctx, g.table, "the round is not opened", func() (ledger.CrashState, error) {
 		return g.store().OpenCrashRound(ctx, g.owner, opening)
 	})
@@ -94,7 +95,9 @@ func (g *dealer) skip(s ledger.CrashState) uint32 {
 // may still be played. Its bets have waited for an owner all that time.
 const lateLock = time.Minute
 
-// bet takes bets until the lock.
+// bet takes bets until the lock. Where that comes so late that the round's beacon
+// may be known, whoever knows the chain could have known the crash point while
+// bets were taken: the round is void.
 func (g *dealer) bet(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
 	if s.Replaced() { // it may have been locked, and crashed in public, in time that was lost
 		return g.void(ctx, s, ledger.CrashVoidStore)
@@ -110,7 +113,11 @@ func (g *dealer) bet(ctx context.Context, s ledger.CrashState) (ledger.CrashStat
 		return s, err
 	}
 	g.showBets(ctx, s.Round.Number, min(left, g.Betting))
-	return g.lock(ctx, s)
+	locked, err := g.lock(ctx, s)
+	if errors.Is(err, ledger.ErrCrashLate) {
+		return g.void(ctx, s, ledger.CrashVoidOwner)
+	}
+	return locked, err
 }
 
 func (g *dealer) lock(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
@@ -140,7 +147,8 @@ func (g *dealer) showBets(ctx context.Context, number uint32, left time.Duration
 }
 
 // void ends a round that has no outcome and will have none: every stake is
-// given back.
+// given back. Its beacon is awaited, so that everybody sees the crash point that
+// it would have had.
 func (g *dealer) void(ctx context.Context, s ledger.CrashState, why string) (ledger.CrashState, error) {
 	bets, settled, err := g.close(ctx, s.Round.Number)
 	if err != nil {
@@ -149,13 +157,25 @@ func (g *dealer) void(ctx context.Context, s ledger.CrashState, why string) (led
 	if err := g.refund(ctx, bets); err != nil {
 		return s, err
 	}
+	if why != ledger.CrashVoidBeacon {
+		if s, err = g.awaitBeacon(ctx, s); err != nil && !errors.Is(err, errNoBeacon) {
+			return s, err
+		}
+	}
 	return g.finishRound(ctx, s, len(bets)+settled, why)
 }
 
-// start closes every partition, so that the round's bets are fixed, and starts
-// the round.
+// start closes every partition, so that the round's bets are fixed, awaits the
+// round's beacon, and starts the round.
 func (g *dealer) start(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
 	bets, settled, err := g.close(ctx, s.Round.Number)
+	if err != nil {
+		return s, err
+	}
+	s, err = g.awaitBeacon(ctx, s)
+	if errors.Is(err, errNoBeacon) {
+		return g.void(ctx, s, ledger.CrashVoidBeacon)
+	}
 	if err != nil {
 		return s, err
 	}
@@ -301,14 +321,6 @@ func (g *dealer) pointOf(ctx context.Context, r ledger.CrashRound) (uint32, erro
 		}
 		return g.point(ctx, r.Number, salt)
 	})
-}
-
-func (t *table) saltOf(r ledger.CrashRound) (rng.Salt, error) {
-	salt := t.Chain.Salt()
-	if salt == nil {
-		return "", fmt.Errorf("crash: round %d of %s has no salt", r.Number, t.name())
-	}
-	return rng.ParseSalt(salt.GetValue())
 }
 
 // close closes every partition and returns the unsettled bets of a round, and

@@ -66,6 +66,8 @@ type Options struct {
 
 	pace  int64         // of rounds, so that those of tests are short; 1 otherwise
 	stale time.Duration // after which an owner counts as dead; staleAfter otherwise
+
+	patience time.Duration // with a beacon that is not published; beaconPatience otherwise
 }
 
 // Service implements CrashService.
@@ -87,6 +89,7 @@ func New(o Options) *Service {
 	digest := o.Growth.SHA256()
 	s := &Service{o: o, name: rand.Text(), tables: make(map[string]*table), digest: hexOf(digest[:])}
 	s.o.pace, s.o.stale = max(s.o.pace, 1), cmp.Or(s.o.stale, staleAfter)
+	s.o.patience = cmp.Or(s.o.patience, beaconPatience)
 	if s.o.Watch == nil {
 		s.o.Watch = NewMetrics()
 	}

@@ -153,7 +153,7 @@ func insist[T any](ctx context.Context, t *table, what string, step func() (T, e
 
 // isTerminal reports whether a step is refused for good.
 func isTerminal(err error) bool {
-	return errors.Is(err, ledger.ErrCrashFenced) || errors.Is(err, ledger.ErrCrashReplaced) || errors.Is(err, ledger.ErrCrashStep)
+	return errors.Is(err, ledger.ErrCrashFenced) || errors.Is(err, ledger.ErrCrashReplaced) || errors.Is(err, ledger.ErrCrashStep) || errors.Is(err, ledger.ErrCrashLate)
 }
 
 // reportInterval is how often an error that goes on is logged.

@@ -40,6 +40,7 @@ func RunCrash(t *testing.T, b CrashBackend) {
 		{"Events are numbered without a gap", testCrashEvents},
 		{"After a loss of the store no event gets a number that was seen", func(t *testing.T, f *floor) { testCrashEventSeries(t, f, b) }},
 		{"Refused bets leave everything as it was", testCrashRefusals},
+		{"The beacon is named before the first bet, and known after the lock alone", testCrashBeacon},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFloor(t, b)

@@ -90,9 +90,7 @@ func parseChain(r reply) (c ledger.CrashChain, err error) {
 	if !c.Plan.Valid() {
 		return c, fmt.Errorf("salt of %+v", c.Plan)
 	}
-	if signature := r.text(8); signature != "" {
-		c.Signature = []byte(signature)
-	}
+	c.Signature = bytesOf(r.text(8))
 	if salt := r.text(7); salt != "" {
 		c.Salt, err = rng.ParseSalt(salt)
 	}

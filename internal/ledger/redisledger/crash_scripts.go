@@ -30,6 +30,8 @@ var (
 	crashLeaseText string
 	//go:embed scripts/crash_step.lua
 	crashStepText string
+	//go:embed scripts/crash_beacon.lua
+	crashBeaconText string
 	//go:embed scripts/crash_reserve.lua
 	crashReserveText string
 	//go:embed scripts/crash_release.lua
@@ -53,6 +55,7 @@ var (
 	crashStateScript   = redisscript.New("crash_state", prelude, crashHomePart, crashStateText)
 	crashLeaseScript   = redisscript.New("crash_lease", prelude, crashHomePart, crashLeaseText)
 	crashStepScript    = redisscript.New("crash_step", prelude, crashHomePart, crashStepText)
+	crashBeaconScript  = redisscript.New("crash_beacon", prelude, crashHomePart, crashBeaconText)
 	crashReserveScript = redisscript.New("crash_reserve", prelude, crashReserveText)
 	crashReleaseScript = redisscript.New("crash_release", prelude, crashReleaseText)
 	crashTotalsScript  = redisscript.New("crash_totals", prelude, crashTotalsText)

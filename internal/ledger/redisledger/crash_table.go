@@ -70,6 +70,8 @@ func ownerRefusal(sc *redisscript.Script, r reply) error {
 		return ledger.ErrCrashReplaced
 	case "HELD":
 		return ledger.ErrCrashHeld
+	case "LATE":
+		return ledger.ErrCrashLate
 	case "STEP":
 		return ledger.ErrCrashStep
 	}
@@ -119,9 +121,9 @@ func readCrashState(f map[string]string) (ledger.CrashState, error) {
 	p := numbers{f: f}
 	state := ledger.CrashState{
 		Round: ledger.CrashRound{
-			Number: uint32(p.of("n")), Phase: ledger.CrashPhase(p.of("p")), Beacon: uint64(p.of("b")),
+			Number: uint32(p.of("n")), Phase: ledger.CrashPhase(p.of("p")), Beacon: uint64(p.of("b")), BeaconUs: p.of("q"),
 			OpenUs: p.of("o"), LockUs: p.of("k"), StartUs: p.of("t"), CrashUs: p.of("c"),
-			PointE2: uint32(p.of("z")), BetCount: uint32(p.of("m")), Void: f["v"],
+			PointE2: uint32(p.of("z")), BetCount: uint32(p.of("m")), Void: f["v"], Signature: bytesOf(f["w"]),
 		},
 		RoundLife: f["f"], Mask: f["a"], LastEvent: uint64(p.of("event")), NowUs: p.of("at"),
 	}
@@ -143,12 +145,21 @@ func (s *Store) OpenCrashRound(ctx context.Context, o ledger.CrashOwner, c ledge
 	if c.Number <= c.Skipped || strings.ContainsRune(c.Mask, ' ') {
 		return ledger.CrashState{}, fmt.Errorf("redisledger: open crash round %d after %d skipped", c.Number, c.Skipped)
 	}
-	return s.step(ctx, o, c.Number, "5", ledger.CrashBetting, c.Skipped, c.Beacon, c.Mask, c.BettingUs)
+	return s.step(ctx, o, c.Number, "5", ledger.CrashBetting, c.Skipped, c.Beacon.GenesisUs, c.Beacon.PeriodUs, c.Mask, c.BettingUs)
 }
 
 // LockCrashRound implements ledger.CrashStore.
 func (s *Store) LockCrashRound(ctx context.Context, o ledger.CrashOwner, number uint32) (ledger.CrashState, error) {
 	return s.step(ctx, o, number, "1", ledger.CrashClosing, "k", "NOW")
+}
+
+// KeepCrashBeacon implements ledger.CrashStore.
+func (s *Store) KeepCrashBeacon(ctx context.Context, o ledger.CrashOwner, number uint32, signature []byte) (ledger.CrashState, error) {
+	r, err := s.run(ctx, crashBeaconScript, []string{homeKey(o.Table, "s")}, o.Epoch, o.Owner, o.Life, nonceText(number), signature)
+	if err != nil {
+		return ledger.CrashState{}, err
+	}
+	return parseCrashState(crashBeaconScript, r)
 }
 
 // StartCrashRound implements ledger.CrashStore.
@@ -210,9 +221,10 @@ func (s *Store) CrashRounds(ctx context.Context, table string, first, last uint3
 		if err != nil {
 			return nil, err
 		}
-		stored := r.fields(1)
+		stored, signatures := r.fields(1), r.fields(3)
 		for stop := min(uint64(last), (next/bucketSize+1)*bucketSize-1); next <= stop; next++ {
-			text, ok := stored[strconv.FormatUint(next%bucketSize, 10)]
+			place := strconv.FormatUint(next%bucketSize, 10)
+			text, ok := stored[place]
 			if !ok {
 				continue
 			}
@@ -220,6 +232,7 @@ func (s *Store) CrashRounds(ctx context.Context, table string, first, last uint3
 			if err != nil {
 				return nil, err
 			}
+			round.Signature = bytesOf(signatures[place])
 			rounds = append(rounds, round)
 		}
 	}
@@ -227,8 +240,17 @@ func (s *Store) CrashRounds(ctx context.Context, table string, first, last uint3
 }
 
 func (s *Store) history(ctx context.Context, table string, bucket, first uint32) (reply, error) {
-	key := homeKey(table, "h:"+strconv.FormatUint(uint64(bucket), 10))
-	return s.run(ctx, crashHistoryScript, []string{key, homeKey(table, "v")}, nonceText(first))
+	n := strconv.FormatUint(uint64(bucket), 10)
+	keys := []string{homeKey(table, "h:"+n), homeKey(table, "v"), homeKey(table, "w:"+n)}
+	return s.run(ctx, crashHistoryScript, keys, nonceText(first))
+}
+
+// bytesOf returns what a field holds; nil when there is none.
+func bytesOf(text string) []byte {
+	if text == "" {
+		return nil
+	}
+	return []byte(text)
 }
 
 // parseCrashRound reads "opened locked started crashed beacon point bets

@@ -1,9 +1,11 @@
 -- Stands between the prelude and the scripts at a table's home, whose keys are
 --   :l  lease: e epoch, o owner (empty: given up), a address, c beats, r running round, g its elapsed microseconds
 --   :s  newest round: n number, p phase, f fence under which it was opened, o opened, k locked, t started,
---       c crashed (microseconds), b beacon, z crash point, m bets, v why it is void, a mask
+--       c crashed (microseconds), b beacon, q when it is published, w its signature, z crash point, m bets,
+--       v why it is void, a mask
 --   :h:<n/128>  final rounds by n % 128: "phase opened locked started crashed beacon point bets reason", times as
 --       microseconds, each but the first as the difference from the one before, '' where there is none
+--   :w:<n/128>  signatures of the beacons of final rounds by n % 128
 --   :v  runs of skipped rounds by their last number: "first last microseconds reason"
 --   :x  <number>:w<currency> reserved worst cases, :s<currency> stakes, :n bets
 --   :chain  the chain of the table, :links its sealed links, see crash_chain.lua
