@@ -197,7 +197,7 @@ func (j *crashJudge) checkNumbers() {
 		} else if isVoid {
 			j.voids++
 		}
-		if r.state == stateVoid && r.started {
+		if r.state == stateVoid && r.start != (instant{}) {
 			j.fail(crashNumbers, "round %d: it was running, and such a round is never void", r.number)
 		}
 		if i == 0 || r.number == j.rounds[i-1].number+1 {

@@ -185,8 +185,7 @@ type crashRound struct {
 	point                  uint32 // 0 when it is not there
 	salt                   *crashSalt
 	beacon                 *crashBeacon
-	lock                   instant // zero when it is not there
-	started                bool
+	lock, start            instant // zero when they are not there
 	void                   string
 }
 
@@ -200,7 +199,9 @@ type crashTable struct {
 
 // crashBet is a player's bet as the answer states it.
 type crashBet struct {
-	id, state, table     string
+	id, betID            string
+	state, table         string
+	created, settled     instant
 	number, auto, cashed uint32
 	point                uint32 // 0 when it is not there
 	stake, payout        money.Units
@@ -349,8 +350,7 @@ func (d *crashReader) roundField(f field) bool {
 	case fCrashOpenTime, fCrashTime:
 		d.instant()
 	case fCrashStartTime:
-		d.instant()
-		r.started = true
+		r.start = d.instant()
 	case fCrashLockTime:
 		r.lock = d.instant()
 	case fCrashVoidReason:
@@ -467,7 +467,7 @@ func (d *crashReader) betField(f field) bool {
 	case fRoundID:
 		b.id = string(d.id())
 	case fBetID:
-		d.betID()
+		b.betID = string(d.betID())
 	case fGame:
 		d.choice([]string{"CRASH"})
 	case fScheme:
@@ -486,8 +486,10 @@ func (d *crashReader) betField(f field) bool {
 		d.money(0)
 	case fMultiplier:
 		b.multiplier = money.Multiplier(d.decimal(0, crash.MaxTargetE2*100))
-	case fCreateTime, fSettleTime:
-		d.instant()
+	case fCreateTime:
+		b.created = d.instant()
+	case fSettleTime:
+		b.settled = d.instant()
 	case fCrash:
 		d.object(crashOfBetKeys, d.crashOfBetField)
 	}

@@ -494,7 +494,7 @@ function summarize(rounds) {
 const originals = {
   sponge, sha3, commitmentOf, signatureOf, streamOf, uniform, play, limboOutcomeE2, minesMultiplierE4, minesBoard, CHIPS, coveredBy,
   parseJSON, checkEvidence, CHECKS, Unusable,
-  forms: { text, word, number, truth, list, record, hex64, time, id, quote, timeKey, need },
+  forms: { text, word, number, truth, decimal, list, record, money, hex64, time, id, anyText, quote, timeKey, need },
 };
 
 // ---- 7. The command line (Node only) -----------------------------------------------------------------------------------
