@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -147,7 +149,10 @@ func (h *houseOfSecrets) corpora() map[string][]byte {
 }
 
 // dump is every key of Redis with its value, raw.
-func (h *houseOfSecrets) dump() []byte {
+func (h *houseOfSecrets) dump() []byte { return h.dumpOf(regexp.MustCompile("")) }
+
+// dumpOf is every key that fits, with its value, in a fixed order.
+func (h *houseOfSecrets) dumpOf(fits *regexp.Regexp) []byte {
 	h.t.Helper()
 	client, err := redisledger.Dial(h.redis.URL())
 	if err != nil {
@@ -160,18 +165,23 @@ func (h *houseOfSecrets) dump() []byte {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	slices.Sort(keys)
 	for _, key := range keys {
+		if !fits.MatchString(key) {
+			continue
+		}
 		kind := client.Type(ctx, key).Val()
 		fmt.Fprintf(&all, "\n%s %s\n", kind, key)
 		switch kind {
 		case "string":
 			all.WriteString(client.Get(ctx, key).Val())
 		case "hash":
-			for field, value := range client.HGetAll(ctx, key).Val() {
-				all.WriteString(field + "\n" + value + "\n")
+			fields := client.HGetAll(ctx, key).Val()
+			for _, field := range slices.Sorted(maps.Keys(fields)) {
+				all.WriteString(field + "\n" + fields[field] + "\n")
 			}
 		case "set":
-			for _, member := range client.SMembers(ctx, key).Val() {
+			for _, member := range slices.Sorted(slices.Values(client.SMembers(ctx, key).Val())) {
 				all.WriteString(member + "\n")
 			}
 		case "zset":
