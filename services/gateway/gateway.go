@@ -45,17 +45,31 @@ type Options struct {
 	Admin http.Handler
 	// Stop ends the streams of watchers when it is closed; nil for never.
 	Stop <-chan struct{}
+	// MaxWatchers bounds those of crash tables at once; DefaultMaxWatchers when 0.
+	MaxWatchers int
+	// Metrics are told of watchers; may be nil.
+	Metrics *Metrics
 	// Log takes what goes wrong in the gateway itself; nil is silence.
 	Log *zap.Logger
 }
 
+// Gateway is the handler of the REST API.
+type Gateway struct {
+	http.Handler
+	crash *crashWatch
+}
+
+// Drain returns once everybody who watches a crash table knows that the process
+// ends. Options.Stop must be closed.
+func (g *Gateway) Drain() { g.crash.drain() }
+
 // New returns the handler of the REST API. It fails on options that cannot be
 // meant: no connection, negative bounds, a malformed origin.
-func New(o Options) (http.Handler, error) {
+func New(o Options) (*Gateway, error) {
 	if o.Conn == nil {
 		return nil, errors.New("gateway: no connection to the services")
 	}
-	if o.MaxBody < 0 || o.Timeout < 0 {
+	if o.MaxBody < 0 || o.Timeout < 0 || o.MaxWatchers < 0 {
 		return nil, errors.New("gateway: negative bound")
 	}
 	if o.MaxBody == 0 {
@@ -67,11 +81,14 @@ func New(o Options) (http.Handler, error) {
 	if o.Log == nil {
 		o.Log = zap.NewNop()
 	}
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
 	origins, err := newOrigins(o.CORS)
 	if err != nil {
 		return nil, err
 	}
-	routes, err := newRoutes(o)
+	routes, watched, err := newRoutes(o)
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +96,10 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &handler{
+	return &Gateway{crash: watched, Handler: &handler{
 		routes: routes, pages: pages, origins: origins,
 		maxBody: o.MaxBody, log: o.Log,
-	}, nil
+	}}, nil
 }
 
 // services are the public services, in the order of the OpenAPI document.
@@ -101,10 +118,10 @@ var services = []protoreflect.FileDescriptor{
 }
 
 // newRoutes returns every route under /v1.
-func newRoutes(o Options) (*runtime.ServeMux, error) {
+func newRoutes(o Options) (*runtime.ServeMux, *crashWatch, error) {
 	encoding, err := newCodec()
 	if err != nil {
-		return nil, fmt.Errorf("gateway: %w", err)
+		return nil, nil, fmt.Errorf("gateway: %w", err)
 	}
 	failures := failures{log: o.Log}
 	mux := runtime.NewServeMux(
@@ -119,10 +136,13 @@ func newRoutes(o Options) (*runtime.ServeMux, error) {
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithWriteContentLength(),
 	)
-	if err := register(mux, encoding, &conn{to: o.Conn, timeout: o.Timeout}, o.Stop); err != nil {
-		return nil, fmt.Errorf("gateway: %w", err)
+	c := &conn{to: o.Conn, timeout: o.Timeout}
+	tables := newCrashWatch(o, mux, encoding, originalsv1.NewCrashServiceClient(c))
+	err = errors.Join(register(mux, encoding, c, o.Stop), mux.HandlePath(http.MethodGet, crashWatchPath, tables.serve))
+	if err != nil {
+		return nil, nil, fmt.Errorf("gateway: %w", err)
 	}
-	return mux, nil
+	return mux, tables, nil
 }
 
 func register(mux *runtime.ServeMux, encoding codec, c grpc.ClientConnInterface, stop <-chan struct{}) error {

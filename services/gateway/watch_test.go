@@ -105,24 +105,31 @@ type viewer struct {
 	header http.Header
 	status int
 	frames chan string
+	leave  context.CancelFunc
 }
 
 func (s *stage) view(path string, headers ...string) *viewer {
 	s.t.Helper()
+	return view(s.t, s.url+"/"+path, headers...)
+}
+
+// view watches what an address sends.
+func view(t *testing.T, url string, headers ...string) *viewer {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s.t.Cleanup(cancel)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/"+path, nil)
+	t.Cleanup(cancel)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	v := &viewer{s.t, response.Header, response.StatusCode, make(chan string, 1000)}
+	v := &viewer{t, response.Header, response.StatusCode, make(chan string, 1000), cancel}
 	go func() {
 		defer response.Body.Close()
 		defer close(v.frames)
