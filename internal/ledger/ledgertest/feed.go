@@ -34,6 +34,8 @@ var feedChecks = []walletCheck{
 	{"attempts are capped, with growing delay, and hold back nobody else", attemptsCapped},
 	{"release gives back, extend prolongs", releaseAndExtend},
 	{"two claimers at once never hold one player", claimersAtOnce},
+	{"a claim that is made twice at once has the same items both times", claimTwiceAtOnce},
+	{"a claim that was cut off and is repeated has no more than its most", claimCutOff},
 	{"a failed claim or acknowledgement that had an effect: each step", feedFaults},
 }
 

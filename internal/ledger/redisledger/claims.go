@@ -32,7 +32,8 @@ const lookAfter = 3
 // where it begins; then it goes from partition to partition, each of which
 // decides once what it gives to this claim. So a repeat has the same items, and
 // one that comes while the first runs, or after it was cut off, goes the same
-// way. After the lease's end a repeat has nothing; the id is remembered for a day
+// way; of two that run at once the one that is done first decides, and the other
+// gives way. After the lease's end a repeat has nothing; the id is remembered for a day
 // more.
 //
 // A player is leased with his oldest settlements. A lease that ends without an
@@ -77,6 +78,11 @@ func (s *Store) claimAround(ctx context.Context, c ledger.Claim, home []string, 
 	for i := range order {
 		order[i] = (start + i) % ledger.Partitions
 	}
+	if r.text(4) == "1" {
+		if order, err = s.leasedFirst(ctx, c, order); err != nil {
+			return nil, err
+		}
+	}
 	rounds, touched, err := s.collect(ctx, c, order[:lookAfter], ending, latest)
 	if err != nil {
 		return nil, err
@@ -94,7 +100,60 @@ func (s *Store) claimAround(ctx context.Context, c ledger.Claim, home []string, 
 		}
 		rounds, touched = append(rounds, more...), append(touched, where...)
 	}
-	_, err = s.run(ctx, claimDoneScript, home, strings.Join(touched, ","))
+	own := strings.Join(touched, ",")
+	if r, err = s.run(ctx, claimDoneScript, home, own); err != nil {
+		return nil, err
+	}
+	if kept := r.text(1); kept != own {
+		return s.giveWay(ctx, c, touched, kept)
+	}
+	return rounds, nil
+}
+
+// leasedFirst puts those partitions first in which an earlier call of the same
+// claim, which was cut off, has leased something: that is part of the answer, so
+// it must not come on top of one that is full.
+func (s *Store) leasedFirst(ctx context.Context, c ledger.Claim, order []int) ([]int, error) {
+	made := make([]*redis.IntCmd, len(order))
+	err := s.look(ctx, "claim_made", func(pipe redis.Pipeliner) {
+		for i, p := range order {
+			made[i] = pipe.Exists(ctx, tag(p)+":j:"+c.Operator+":"+c.ID)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var leased, others []int
+	for i, p := range order {
+		if made[i].Val() > 0 {
+			leased = append(leased, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return append(leased, others...), nil
+}
+
+// giveWay returns what another call of the same claim, which was done first, has
+// answered with, and gives back what this one leased elsewhere.
+func (s *Store) giveWay(ctx context.Context, c ledger.Claim, touched []string, kept string) ([]ledger.SettledRound, error) {
+	own, err := parsePartitions(strings.Join(touched, ","))
+	if err != nil {
+		return nil, err
+	}
+	answered, err := parsePartitions(kept)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range own {
+		if slices.Contains(answered, p) {
+			continue
+		}
+		if _, err := s.run(ctx, claimChangeScript, []string{outboxKey(c.Operator, p)}, c.Operator, c.ID, "", s.backoff.Milliseconds()); err != nil {
+			return nil, err
+		}
+	}
+	rounds, _, err := s.collect(ctx, c, answered, "0", "0")
 	return rounds, err
 }
 
