@@ -226,6 +226,42 @@ func (f *faults) Requeue(ctx context.Context, operator string, id ledger.RoundID
 	return err
 }
 
+func (f *faults) Release(ctx context.Context, operator, claimID string) (int, error) {
+	return fault(f, "Release", func() (int, error) { return f.Store.Release(ctx, operator, claimID) })
+}
+
+func (f *faults) Extend(ctx context.Context, operator, claimID string, lease time.Duration) (n int, until time.Time, err error) {
+	n, err = fault(f, "Extend", func() (n int, err error) {
+		n, until, err = f.Store.Extend(ctx, operator, claimID, lease)
+		return n, err
+	})
+	return n, until, err
+}
+
+func (f *faults) Digest(ctx context.Context, span ledger.DigestSpan) (ledger.Digest, error) {
+	return fault(f, "Digest", func() (ledger.Digest, error) { return f.Store.Digest(ctx, span) })
+}
+
+func (f *faults) Settlement(ctx context.Context, operator string, id ledger.RoundID) (ledger.SettledRound, error) {
+	return fault(f, "Settlement", func() (ledger.SettledRound, error) { return f.Store.Settlement(ctx, operator, id) })
+}
+
+func (f *faults) Settlements(ctx context.Context, operator string, partition int, after uint64, count int) (all []ledger.SettledRound, last uint64, err error) {
+	all, err = fault(f, "Settlements", func() (all []ledger.SettledRound, err error) {
+		all, last, err = f.Store.Settlements(ctx, operator, partition, after, count)
+		return all, err
+	})
+	return all, last, err
+}
+
+func (f *faults) Rejected(ctx context.Context, operator string, partition int, after uint64, count int) ([]ledger.SettledRound, error) {
+	return fault(f, "Rejected", func() ([]ledger.SettledRound, error) { return f.Store.Rejected(ctx, operator, partition, after, count) })
+}
+
+func (f *faults) Heads(ctx context.Context, operator string) ([ledger.Partitions]uint64, error) {
+	return fault(f, "Heads", func() ([ledger.Partitions]uint64, error) { return f.Store.Heads(ctx, operator) })
+}
+
 // eventually waits until something holds.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
