@@ -70,6 +70,7 @@ func TestEveryRouteIsThere(t *testing.T) {
 	want := map[string]string{
 		"/v1/seed-pairs/{seedPairId}/evidence": "get",
 		"/v1/duels/{duelId}:watch":             "get",
+		"/v1/crash/tables/{table}:watch":       "get",
 		"/v1/wallet/settlements:stream":        "get",
 		"/openapi.json":                        "get",
 		"/evidence.schema.json":                "get",

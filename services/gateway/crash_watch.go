@@ -58,6 +58,8 @@ type crashWatch struct {
 
 	heartbeat, slow, patience time.Duration
 
+	ending  chan struct{} // closed by drain
+	end     sync.Once
 	begin   sync.Once // of the writers, with the first watcher
 	writers []*crashWriter
 	turn    atomic.Uint32 // whose turn it is to get a watcher
@@ -70,7 +72,8 @@ type crashWatch struct {
 func newCrashWatch(o Options, mux *gwruntime.ServeMux, codec codec, tables originalsv1.CrashServiceClient) *crashWatch {
 	h := &crashWatch{
 		mux: mux, codec: codec, tables: tables, stop: o.Stop, metrics: o.Metrics, limit: cmp.Or(o.MaxWatchers, DefaultMaxWatchers),
-		heartbeat: watchHeartbeat, slow: crashSlow, patience: crashPatience, feeds: make(map[string]*crashFeed),
+		heartbeat: watchHeartbeat, slow: crashSlow, patience: crashPatience,
+		ending: make(chan struct{}), feeds: make(map[string]*crashFeed),
 	}
 	for range runtime.GOMAXPROCS(0) {
 		h.writers = append(h.writers, newCrashWriter(h))
@@ -195,8 +198,9 @@ func (h *crashWatch) refuseAtEnd(c *crashWatcher) {
 	h.leave(c.feed)
 }
 
-// drain returns once all watchers know that the process ends.
+// drain tells all watchers that the process ends, and returns once they know.
 func (h *crashWatch) drain() {
+	h.end.Do(func() { close(h.ending) })
 	h.begin.Do(h.runWriters) // whoever comes yet is told, too
 	for _, w := range h.writers {
 		<-w.done

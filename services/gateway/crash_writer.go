@@ -93,6 +93,9 @@ func (w *crashWriter) run() {
 		case <-w.h.stop:
 			w.finish()
 			return
+		case <-w.h.ending:
+			w.finish()
+			return
 		}
 		w.pass(time.Now())
 	}

@@ -59,8 +59,9 @@ type Gateway struct {
 	crash *crashWatch
 }
 
-// Drain returns once everybody who watches a crash table knows that the process
-// ends. Options.Stop must be closed.
+// Drain tells everybody who watches a crash table that the process ends, if
+// Options.Stop has not, and returns once they know. It takes a few seconds at
+// most.
 func (g *Gateway) Drain() { g.crash.drain() }
 
 // New returns the handler of the REST API. It fails on options that cannot be

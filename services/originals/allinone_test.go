@@ -63,7 +63,7 @@ func startAllInOne(t *testing.T, change func(*settings), dial func(context.Conte
 	t.Helper()
 	s := settings{
 		roles: allRoles, http: "127.0.0.1:0", grpc: "127.0.0.1:0",
-		demoBalance: 1_000_000, minesExpiry: time.Hour, duelTimes: duelSettings{minExpiry: time.Minute, retention: time.Hour}, logLevel: "debug",
+		demoBalance: 1_000_000, minesExpiry: time.Hour, duelTimes: duelSettings{minExpiry: time.Minute, retention: time.Hour}, watchers: 100, logLevel: "debug",
 	}
 	change(&s)
 	a := &allInOne{t: t, logs: new(logBuffer), dial: dial}

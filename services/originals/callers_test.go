@@ -51,7 +51,7 @@ func inProcess(t *testing.T, change func(*settings), name string) *session {
 	t.Helper()
 	o := settings{
 		roles: allRoles, http: "127.0.0.1:0", grpc: "127.0.0.1:0",
-		demoBalance: grantUnits, minesExpiry: time.Hour, duelTimes: duelSettings{minExpiry: time.Minute, retention: time.Hour}, logLevel: "warn",
+		demoBalance: grantUnits, minesExpiry: time.Hour, duelTimes: duelSettings{minExpiry: time.Minute, retention: time.Hour}, watchers: 100, logLevel: "warn",
 	}
 	change(&o)
 	p, err := newProcess(context.Background(), o, io.Discard)

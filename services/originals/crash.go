@@ -34,7 +34,7 @@ func (p *process) openCrash(ctx context.Context, keys *seal.Keys) error {
 	p.metrics.Register(metrics.Collectors()...)
 	o := crash.Options{
 		Store: p.store, House: p.house, Tables: tables, Growth: gamecrash.NewGrowth(), Log: p.log,
-		Address: cmp.Or(p.advertise, p.internal), Watch: metrics, Stop: p.stop,
+		Address: cmp.Or(p.advertise, p.internal), Watch: metrics, Stop: p.stop, MaxWatchers: p.watchers,
 	}
 	if p.tls != nil {
 		o.Dial = func(address string) (grpc.ClientConnInterface, error) {

@@ -23,7 +23,7 @@ func exported(t *testing.T) map[string][]string {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	p, err := newProcess(ctx, settings{
-		roles: allRoles, http: "127.0.0.1:0", grpc: "127.0.0.1:0", demoBalance: -1, minesExpiry: time.Hour, duelTimes: duelSettings{minExpiry: time.Minute, retention: time.Hour}, logLevel: "error",
+		roles: allRoles, http: "127.0.0.1:0", grpc: "127.0.0.1:0", demoBalance: -1, minesExpiry: time.Hour, duelTimes: duelSettings{minExpiry: time.Minute, retention: time.Hour}, watchers: 100, logLevel: "error",
 	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)

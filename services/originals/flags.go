@@ -11,6 +11,7 @@ import (
 
 	"github.com/openoriginals/originals/internal/auth"
 	"github.com/openoriginals/originals/internal/money"
+	"github.com/openoriginals/originals/services/crash"
 	"github.com/openoriginals/originals/services/duel"
 )
 
@@ -45,6 +46,7 @@ type settings struct {
 	reflection  bool
 	minesExpiry time.Duration
 	duelTimes   duelSettings
+	watchers    int
 	drain       time.Duration
 	logLevel    string
 }
@@ -88,6 +90,8 @@ func serveFlags() []cli.Flag {
 			Usage: "least time without a step after which a duel may count as abandoned, for expirySeconds of its creation"},
 		&cli.DurationFlag{Name: "duel-retention", Value: duel.DefaultRetention, Sources: env("DUEL_RETENTION"), Local: true,
 			Usage: "how long a duel is kept after its end; then it and its requestId are gone"},
+		&cli.IntFlag{Name: "watchers", Value: crash.DefaultMaxWatchers, Sources: env("WATCHERS"), Local: true,
+			Usage: "`COUNT` of those who may watch crash tables at once at this process, by Server-Sent Events and by gRPC each"},
 		&cli.StringFlag{Name: "log-level", Value: "info", Sources: env("LOG_LEVEL"), Local: true,
 			Usage: "least `LEVEL` that is logged: debug, info, warn or error"},
 	}
@@ -120,6 +124,7 @@ func readSettings(c *cli.Command) settings {
 		redis: c.String("redis"), devKey: c.String("dev-key"), sealKeyFile: c.String("seal-key-file"),
 		demoBalance: c.Int64("demo-balance"), config: c.String("config"),
 		reflection: c.Bool("reflection"), minesExpiry: c.Duration("mines-expiry"), drain: c.Duration("drain"), logLevel: c.String("log-level"),
+		watchers:  c.Int("watchers"),
 		duelTimes: duelSettings{minExpiry: c.Duration("duel-min-expiry"), retention: c.Duration("duel-retention")},
 	}
 }
@@ -195,6 +200,9 @@ func (s settings) check() error {
 	}
 	if s.duelTimes.retention < time.Hour {
 		return errors.New("--duel-retention must be at least 1h")
+	}
+	if s.watchers < 1 {
+		return errors.New("--watchers must be at least 1")
 	}
 	if s.demoBalance < -1 || s.demoBalance > int64(money.MaxUnits) {
 		return fmt.Errorf("--demo-balance must be 0 to %d", int64(money.MaxUnits))

@@ -249,7 +249,11 @@ func (p *process) listenPublic(deps server.Deps) error {
 			return err
 		}
 	}
-	o := gateway.Options{Conn: local, CORS: p.house.CORS.Origins, Log: p.log, Stop: p.stop}
+	metrics := gateway.NewMetrics()
+	p.metrics.Register(metrics.Collectors()...)
+	o := gateway.Options{
+		Conn: local, CORS: p.house.CORS.Origins, Log: p.log, Stop: p.stop, MaxWatchers: p.watchers, Metrics: metrics,
+	}
 	if p.admin == "" {
 		o.Admin = p.adminHandler()
 	}
@@ -258,6 +262,11 @@ func (p *process) listenPublic(deps server.Deps) error {
 		return err
 	}
 	p.group.HTTP("http", server.NewHTTP(p.http, handler))
+	p.group.Go("watchers of crash tables", func(ctx context.Context) error {
+		<-ctx.Done()
+		handler.Drain()
+		return nil
+	})
 	p.group.GRPC("grpc", p.grpc, public)
 	return nil
 }
