@@ -8,6 +8,7 @@ var (
 	FloorOf     = floorOf
 	LimboE2     = limboE2
 	BcgameE2    = bcgameE2
+	BustE2      = bustE2
 	DrawLiqd    = drawLiqd
 	DrawDuel    = drawDuel
 	DuelRoll    = duelRoll

@@ -25,7 +25,12 @@ type row struct {
 
 func read(t testing.TB, file string, into any) {
 	t.Helper()
-	text, err := vectors.Files.ReadFile("foreign/" + file)
+	readFrom(t, "foreign/"+file, into)
+}
+
+func readFrom(t testing.TB, file string, into any) {
+	t.Helper()
+	text, err := vectors.Files.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
