@@ -114,4 +114,3 @@ func supportCalls() []staffCall {
 		}, nil},
 	}
 }
-
