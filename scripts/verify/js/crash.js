@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // Checks rounds of a crash table of the scheme crash-v1 without trusting the house. No library, nothing to install:
 //
 //   node crash.js FILE [--terminal HEX] [--salt HEX]
