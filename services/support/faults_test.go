@@ -23,6 +23,7 @@ type faults struct {
 	persisted bool
 	writes    int
 	after     func(write int) // told of each write that is done
+	refusal   error           // of each try to retire a pair; nil for none
 }
 
 var errLost = reason.New(reason.StoreUnavailable, "injected fault")
@@ -55,7 +56,20 @@ func (f *faults) count() int {
 	return f.writes
 }
 
+// refuse makes each try to retire a pair a refusal.
+func (f *faults) refuse(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.refusal = err
+}
+
 func (f *faults) Retire(ctx context.Context, p ledger.Player, pair ledger.PairID, detail string) (ledger.SeedPair, error) {
+	f.mu.Lock()
+	refusal := f.refusal
+	f.mu.Unlock()
+	if refusal != nil {
+		return ledger.SeedPair{}, refusal
+	}
 	return step(f, func() (ledger.SeedPair, error) { return f.Store.Retire(ctx, p, pair, detail) })
 }
 
