@@ -1,6 +1,9 @@
 package rtp
 
-import "github.com/openoriginals/originals/internal/game/roulette"
+import (
+	"github.com/openoriginals/originals/internal/game/crash"
+	"github.com/openoriginals/originals/internal/game/roulette"
+)
 
 // Ends returns the nominal rows with the lowest and the highest return of a game, the first of each where several are
 // equal. The configurations are written down here, so that this costs nothing; a test finds them again among all rows.
@@ -25,7 +28,7 @@ func ends(g Game) (lowest, highest config, ok bool) {
 	case Mines:
 		return minesConfig(1, 2), minesConfig(1, 3), true
 	case Crash:
-		return crashConfig(maxCrashE2), crashConfig(minCrashE2), true
+		return crashConfig(crash.MaxTargetE2), crashConfig(crash.MinTargetE2), true
 	default:
 		return config{}, config{}, false
 	}

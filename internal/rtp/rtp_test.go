@@ -196,3 +196,24 @@ func TestDecimalTruncates(t *testing.T) {
 		}
 	}
 }
+
+// The edge that the README shows: 1 % * (m-100)/(m-1), and at most what a single word is worth more, for the floor of
+// their count.
+func TestEdgeOfCrashGrowsWithItsTarget(t *testing.T) {
+	seen := 0
+	for row := range rtp.Rows(rtp.Crash) {
+		target := int64(row.Multiplier) / 100
+		if target > 300 && target%997 != 0 {
+			continue
+		}
+		seen++
+		edge := new(big.Rat).Sub(big.NewRat(1, 1), row.RTP)
+		more := new(big.Rat).Sub(edge, new(big.Rat).Mul(big.NewRat(1, 100), big.NewRat(target-100, target-1)))
+		if more.Sign() < 0 || more.Cmp(big.NewRat(target, 100<<52)) >= 0 {
+			t.Errorf("%s: an edge of %s", row.Config, edge.FloatString(20))
+		}
+	}
+	if seen < 1000 {
+		t.Errorf("%d rows", seen)
+	}
+}

@@ -5,19 +5,13 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/openoriginals/originals/internal/game/crash"
 	"github.com/openoriginals/originals/internal/game/limbo"
-	"github.com/openoriginals/originals/internal/money"
-)
-
-// Bounds of a crash target in hundredths (FAIRNESS 3).
-const (
-	minCrashE2 = 101
-	maxCrashE2 = 1_000_000
 )
 
 var (
 	words64 = new(big.Int).Lsh(big.NewInt(1), 64) // how many 64-bit words there are: what a limbo outcome is drawn from
-	words52 = new(big.Int).Lsh(big.NewInt(1), 52) // how many 52-bit words there are: what a crash point is drawn from
+	words52 = big.NewInt(crash.Words)             // what a crash point is drawn from
 )
 
 // limboConfig is the bet on one target. The outcome is floor(99 * 2^64 / y) with y uniform in 1..2^64; it reaches the
@@ -29,16 +23,16 @@ func limboConfig(targetE2 uint32) config {
 }
 
 func crashConfigs(yield func(config) bool) {
-	for t := uint64(minCrashE2); t <= maxCrashE2; t++ {
+	for t := uint32(crash.MinTargetE2); t <= crash.MaxTargetE2; t++ {
 		if !yield(crashConfig(t)) {
 			return
 		}
 	}
 }
 
-// crashConfig is the bet on one target m: P(crash >= m) = floor(99 * 2^52 / (m-1)) / 2^52 (FAIRNESS 3).
-func crashConfig(targetE2 uint64) config {
-	ways := (99 << 52) / (targetE2 - 1)
-	m := money.Multiplier(targetE2) * 100
-	return config{fmt.Sprintf("target=%d", targetE2), m, m, ways, words52}
+// crashConfig is the bet on one target.
+func crashConfig(targetE2 uint32) config {
+	b := crash.Bet{TargetE2: targetE2}
+	m := b.Multiplier()
+	return config{fmt.Sprintf("target=%d", targetE2), m, m, b.Ways(), words52}
 }
