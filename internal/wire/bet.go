@@ -5,6 +5,8 @@ package wire
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/openoriginals/originals/internal/bet"
 	"github.com/openoriginals/originals/internal/game"
@@ -94,6 +96,15 @@ func Currency(code string) (money.Currency, error) {
 // Money returns the message of an amount.
 func Money(c money.Currency, u money.Units) *originalsv1.Money {
 	return &originalsv1.Money{Currency: string(c), Amount: int64(u)}
+}
+
+// Balances returns the messages of balances, sorted by currency.
+func Balances(balances map[money.Currency]money.Units) []*originalsv1.Money {
+	var all []*originalsv1.Money
+	for _, c := range slices.Sorted(maps.Keys(balances)) {
+		all = append(all, Money(c, balances[c]))
+	}
+	return all
 }
 
 // DiceBet reads and validates a dice bet.

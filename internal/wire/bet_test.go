@@ -2,12 +2,14 @@ package wire_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/openoriginals/originals/internal/bet"
+	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/wire"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
@@ -170,4 +172,18 @@ func FuzzIDs(f *testing.F) {
 			t.Errorf("id %q is taken", id)
 		}
 	})
+}
+
+func TestBalancesAreSortedByCurrency(t *testing.T) {
+	got := wire.Balances(map[money.Currency]money.Units{"USD": 0, "BTC": 1<<53 - 1, "FUN": 5, "ETH": 7})
+	var text string
+	for _, m := range got {
+		text += fmt.Sprintf("%s %d;", m.GetCurrency(), m.GetAmount())
+	}
+	if text != "BTC 9007199254740991;ETH 7;FUN 5;USD 0;" {
+		t.Error(text)
+	}
+	if none := wire.Balances(nil); len(none) != 0 {
+		t.Errorf("%v of nobody", none)
+	}
 }

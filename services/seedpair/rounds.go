@@ -3,11 +3,9 @@ package seedpair
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/openoriginals/originals/internal/ledger"
-	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/wire"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
@@ -67,16 +65,7 @@ func (s *Service) ListBalances(ctx context.Context, _ *originalsv1.ListBalancesR
 	if err != nil && !errors.Is(err, ledger.ErrNotFound) {
 		return nil, err
 	}
-	return &originalsv1.ListBalancesResponse{Balances: balanceViews(balances)}, nil
-}
-
-// balanceViews shows balances, sorted by currency.
-func balanceViews(balances map[money.Currency]money.Units) []*originalsv1.Money {
-	var views []*originalsv1.Money
-	for _, c := range slices.Sorted(maps.Keys(balances)) {
-		views = append(views, wire.Money(c, balances[c]))
-	}
-	return views
+	return &originalsv1.ListBalancesResponse{Balances: wire.Balances(balances)}, nil
 }
 
 // One page reads at most this much, so that a rare filter makes short pages

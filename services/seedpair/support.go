@@ -61,7 +61,7 @@ func (v *support) GetPlayer(ctx context.Context, req *vaultv1.GetPlayerRequest) 
 	if err != nil {
 		return nil, err
 	}
-	m := &originalsv1.SupportPlayer{PlayerId: p.ID, Balances: balanceViews(balances)}
+	m := &originalsv1.SupportPlayer{PlayerId: p.ID, Balances: wire.Balances(balances)}
 	if m.SeedPairs, err = v.pairs(ctx, p); err != nil {
 		return nil, err
 	}

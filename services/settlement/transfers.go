@@ -1,10 +1,8 @@
 package settlement
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -76,12 +74,7 @@ func (s *Service) ListPlayerBalances(ctx context.Context, req *originalsv1.ListP
 	if err != nil {
 		return nil, err
 	}
-	res := &originalsv1.ListPlayerBalancesResponse{}
-	for currency, units := range balances {
-		res.Balances = append(res.Balances, wire.Money(currency, units))
-	}
-	slices.SortFunc(res.Balances, func(a, b *originalsv1.Money) int { return cmp.Compare(a.GetCurrency(), b.GetCurrency()) })
-	return res, nil
+	return &originalsv1.ListPlayerBalancesResponse{Balances: wire.Balances(balances)}, nil
 }
 
 var directions = map[originalsv1.Transfer_Direction]ledger.Direction{
