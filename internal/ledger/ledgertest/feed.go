@@ -34,6 +34,7 @@ var feedChecks = []walletCheck{
 	{"attempts are capped, with growing delay, and hold back nobody else", attemptsCapped},
 	{"release gives back, extend prolongs", releaseAndExtend},
 	{"two claimers at once never hold one player", claimersAtOnce},
+	{"what nobody booked is not forgotten with what was acknowledged beside it", pendingStays},
 	{"a claim that is made twice at once has the same items both times", claimTwiceAtOnce},
 	{"a claim that was cut off and is repeated has no more than its most", claimCutOff},
 	{"a failed claim or acknowledgement that had an effect: each step", feedFaults},

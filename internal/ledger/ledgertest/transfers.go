@@ -43,6 +43,9 @@ type Wallets struct {
 	// the next one; nil where the store has no stream.
 	Stream func(operator, cursor string, count int) ([]ledger.SettledRound, string, error)
 
+	// Forget drops what is kept for a time alone, as if that were over.
+	Forget func()
+
 	// Faulty returns the same store as one whose steps fail as decide says: the
 	// calls of the store beneath are counted 0, 1, 2, ...
 	Faulty func(decide func(call int) Fault) WalletStore

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/openoriginals/originals/internal/embedded"
 	"github.com/openoriginals/originals/internal/ledger/ledgertest"
 	"github.com/openoriginals/originals/internal/ledger/redisledger"
@@ -17,11 +19,26 @@ func wallets(t testing.TB, url string, wait func(time.Duration)) ledgertest.Wall
 	return ledgertest.Wallets{
 		Store: redisledger.New(client(t, url), walletOptions), Wait: wait,
 		TransferLease: walletOptions.TransferLease, Attempts: walletOptions.Attempts, Backoff: walletOptions.Backoff,
+		Forget: func() { forget(t, client(t, url)) },
 		Faulty: func(decide func(call int) ledgertest.Fault) ledgertest.WalletStore {
 			c := client(t, url)
 			c.AddHook(&faultHook{decide: decide})
 			return redisledger.New(c, walletOptions)
 		},
+	}
+}
+
+// forget deletes every key that has an end.
+func forget(t testing.TB, c redis.UniversalClient) {
+	t.Helper()
+	keys, err := c.Keys(ctx, "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if c.PTTL(ctx, key).Val() > 0 {
+			c.Del(ctx, key)
+		}
 	}
 }
 

@@ -62,12 +62,14 @@ local function decide(p, entry, token, reported, why)
   return DONE, text .. string.char(DEAD * 16)
 end
 
--- missing tells a settlement that is not sorted yet from one that is none.
-local function missing(id, block, field)
+-- missing tells a settlement that is not sorted yet, LATER, from one that is none,
+-- nil, and returns the entry of one whose block went.
+local function missing(name, id, block, field)
   local record = call('HGET', tag .. ':r:' .. id .. ':' .. block, field)
-  if not record or state(record) == OPEN then return NOTFOUND end
+  if not record or state(record) == OPEN then return nil end
   local at, last = call('HGET', tag .. ':q:' .. operator, 'c') or '0', call('GET', KEYS[1]) or '0'
-  return tonumber(at) < tonumber(last) and 'LATER' or NOTFOUND
+  if tonumber(at) < tonumber(last) then return 'LATER' end
+  return find_entry(operator, name, id, block * 128 + field)
 end
 
 local args, i = ARGV, 2
@@ -83,12 +85,9 @@ while i <= #args do
   for k = 1, count do
     local field, status, made = args[first + k - 1], NOTFOUND, nil
     local entry = before and before[field] or entries[k]
-    if entry then
-      status, made = decide(p, entry, token, args[answers + k], why)
-    elseif own then
-      status = missing(id, block, field)
-    end
-    if status == 'LATER' then return {'LATER'} end
+    if own and not entry then entry = missing(name, id, block, field) end
+    if entry == 'LATER' then return {'LATER'} end
+    if entry then status, made = decide(p, entry, token, args[answers + k], why) end
     statuses[#statuses + 1] = status
     if status == CONFLICT then conflicts[#conflicts + 1] = entry end
     if made then writes[field] = made end

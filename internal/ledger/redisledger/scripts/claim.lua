@@ -43,9 +43,8 @@ end
 local function bury(held)
   local sequence = read5(held, 1)
   local key, field = entry_key(sequence)
-  local entry = call('HGET', key, field)
   call('ZADD', dead, int(sequence), int(sequence) .. ':attempts')
-  if entry then call('HSET', key, field, entry:sub(1, 5) .. string.char(DEAD * 16)) end
+  call('HSET', key, field, held:sub(1, 5) .. string.char(DEAD * 16))
   return held:sub(7)
 end
 

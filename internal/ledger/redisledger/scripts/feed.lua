@@ -78,6 +78,31 @@ end
 
 local function is_of(name, operator) return name and name:sub(1, #operator + 1) == operator .. ':' end
 
+-- find_entry returns what a: has, or should have, of a sorted settlement that a wallet
+-- has not booked. Blocks go 400 days after the last acknowledgement in them, and with
+-- it what is pending in the same block: then its place is looked for. nil: it was
+-- acknowledged, and that is forgotten.
+local function find_entry(operator, name, id, nonce)
+  local entry = call('HGET', bucket('a', id, nonce), int(nonce % 128))
+  if entry then return entry end
+  local outbox = tag .. ':o:' .. operator
+  local function is_at(sequence)
+    local slot = slot_at(outbox, sequence)
+    return #slot == 14 and nonce_of(slot) == nonce and pair_of(slot:sub(1, 10)).id == id
+  end
+  local held = call('HGET', tag .. ':k:' .. name, 'h') or ''
+  for at = 1, #held, 6 do
+    if is_at(read5(held, at)) then return held:sub(at, at + 4) .. string.char(PENDING) end
+  end
+  for _, sequence in ipairs(call('LRANGE', tag .. ':l:' .. name, 0, -1)) do
+    if is_at(tonumber(sequence)) then return number5(tonumber(sequence)) .. string.char(PENDING) end
+  end
+  for _, letter in ipairs(call('ZRANGE', tag .. ':d:' .. operator, 0, -1)) do
+    local sequence = tonumber(letter:match('^%d+'))
+    if is_at(sequence) then return number5(sequence) .. string.char(DEAD * 16) end
+  end
+end
+
 -- sort_slots gives up to count settlements that are not sorted yet to their
 -- players. It returns the sequence up to which they are, and the newest; or
 -- nil and what is broken.

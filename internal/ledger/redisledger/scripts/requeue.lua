@@ -6,7 +6,7 @@ local operator, id, nonce = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local name = call('HGET', pair_key(id), 'u')
 if not is_of(name, operator) then return {'NOTFOUND'} end
 local key, field = bucket('a', id, nonce), int(nonce % 128)
-local entry = call('HGET', key, field)
+local entry = find_entry(operator, name, id, nonce)
 if not entry or math.floor(entry:byte(6) / 16) ~= DEAD then return {'NOTFOUND'} end
 local sequence = read5(entry, 1)
 local state, list, sorted = tag .. ':k:' .. name, tag .. ':l:' .. name, tag .. ':q:' .. operator

@@ -9,6 +9,8 @@ local entry = call('HGET', bucket('a', id, nonce), int(nonce % 128))
 if not entry then
   local at, last = units(call('HGET', tag .. ':q:' .. operator, 'c') or '0'), units(call('GET', KEYS[1]) or '0')
   if not at or not last then return broken('outbox') end
-  return {at < last and 'LATER' or 'NOTFOUND'}
+  if at < last then return {'LATER'} end
+  entry = find_entry(operator, name, id, nonce)
+  if not entry then return {'NOTFOUND'} end
 end
 return {'OK', name, record, entry}
