@@ -51,6 +51,7 @@ awk '
     key = pkg " " name
     for (i = 2; i < NF; i++) {
       if ($(i + 1) == "ns/op") times[key] = times[key] " " $i
+      if ($(i + 1) ~ /^(times-bare|p99-ms|B\/watcher)$/) memory = memory sprintf("  %-62s %s\n", pkg " " name ", " $(i + 1), $i)
       if ($(i + 1) ~ /^B\/(round|player|transfer)$/) memory = memory sprintf("  %-62s %s\n", "Redis memory, " $(i + 1), $i)
     }
   }
