@@ -38,24 +38,48 @@ type Deps struct {
 // What leaves it is a refusal with its reason, or the end of the caller's
 // time; any other error is logged here, once, and told as INTERNAL.
 func NewChain(d Deps) []grpc.UnaryServerInterceptor {
-	return append([]grpc.UnaryServerInterceptor{identifyUnary, d.observeUnary}, NewInnerChain(d)...)
+	return []grpc.UnaryServerInterceptor{identifyUnary, d.observeUnary, d.recoverUnary, auth.UnaryInterceptor(d.Verifier, d.Policy)}
 }
 
 // NewStreamChain is NewChain for streams.
 func NewStreamChain(d Deps) []grpc.StreamServerInterceptor {
-	return append([]grpc.StreamServerInterceptor{identifyStream, d.observeStream}, NewInnerStreamChain(d)...)
+	return []grpc.StreamServerInterceptor{identifyStream, d.observeStream, d.recoverStream, auth.StreamInterceptor(d.Verifier, d.Policy)}
 }
 
 // NewInnerChain returns the interceptors of calls between the roles of one
 // process: recovery and policy. Such a call is part of one from outside, which
-// is counted and logged already.
+// is counted and logged already, but for the cause of STORE_UNAVAILABLE: what
+// leaves the chain is a refusal without its cause, or an error that is not known.
 func NewInnerChain(d Deps) []grpc.UnaryServerInterceptor {
-	return []grpc.UnaryServerInterceptor{d.recoverUnary, auth.UnaryInterceptor(d.Verifier, d.Policy)}
+	return []grpc.UnaryServerInterceptor{d.bareUnary, d.recoverUnary, auth.UnaryInterceptor(d.Verifier, d.Policy)}
 }
 
 // NewInnerStreamChain is NewInnerChain for streams.
 func NewInnerStreamChain(d Deps) []grpc.StreamServerInterceptor {
-	return []grpc.StreamServerInterceptor{d.recoverStream, auth.StreamInterceptor(d.Verifier, d.Policy)}
+	return []grpc.StreamServerInterceptor{d.bareStream, d.recoverStream, auth.StreamInterceptor(d.Verifier, d.Policy)}
+}
+
+func (d Deps) bareUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	resp, err := handler(ctx, req)
+	return resp, d.bare(ctx, info.FullMethod, err)
+}
+
+func (d Deps) bareStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	return d.bare(ss.Context(), info.FullMethod, handler(srv, ss))
+}
+
+// bare returns a refusal without the texts around it, which would reach the
+// client within a status, and logs why a store did not answer.
+func (d Deps) bare(ctx context.Context, method string, err error) error {
+	refusal, ok := errors.AsType[*reason.Error](err)
+	if !ok {
+		return err
+	}
+	if refusal.Reason == reason.StoreUnavailable && err.Error() != refusal.Error() {
+		d.Logger.Error("store unavailable", zap.String("method", method),
+			zap.String("request_id", RequestID(ctx)), zap.String("error", err.Error()))
+	}
+	return refusal
 }
 
 func (d Deps) observeUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {

@@ -265,6 +265,38 @@ func TestInnerCallIsNotCountedTwice(t *testing.T) {
 	}
 }
 
+// The cause of STORE_UNAVAILABLE, which no answer shows, is logged once where a
+// role meets it, also when the call came from another role of the process.
+func TestTheCauseOfAnUnavailableStoreIsLoggedOnce(t *testing.T) {
+	away := fmt.Errorf("%w: dial 10.1.2.3", reason.New(reason.StoreUnavailable, "away"))
+	for _, cause := range []error{away, reason.New(reason.StoreUnavailable, "away"), fmt.Errorf("10.1.2.3: %w", reason.New(reason.RoundOpen, "open"))} {
+		r := newRig(t)
+		inner := NewLocal(NewInnerChain(r.deps), NewInnerStreamChain(r.deps))
+		originalsv1.RegisterDiceServiceServer(inner, &dice{does: fails(cause)})
+		outer := NewLocal(NewChain(r.deps), NewStreamChain(r.deps))
+		originalsv1.RegisterDiceServiceServer(outer, &dice{does: func(ctx context.Context, q *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+			return originalsv1.NewDiceServiceClient(inner).PlaceBet(auth.Forward(ctx), q)
+		}})
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+r.token, "x-request-id", "req-1")
+		_, err := originalsv1.NewDiceServiceClient(outer).PlaceBet(ctx, &originalsv1.DiceServicePlaceBetRequest{})
+		if reason.Of(err) != reason.Of(cause) || strings.Contains(err.Error(), "10.1.2.3") {
+			t.Errorf("told %v", err)
+		}
+		shown := 0
+		for _, line := range r.lines(t) {
+			if strings.Contains(fmt.Sprint(line), "10.1.2.3") {
+				shown++
+				if line["level"] != "error" || line["request_id"] != "req-1" {
+					t.Errorf("logged %v", line)
+				}
+			}
+		}
+		if want := map[bool]int{true: 1, false: 0}[cause == away]; shown != want {
+			t.Errorf("%v: %d lines have the cause, want %d: %v", cause, shown, want, r.lines(t))
+		}
+	}
+}
+
 func TestStreamsGoThroughTheChain(t *testing.T) {
 	r := newRig(t)
 	r.deps.Policy = auth.Policy{"/grpc.health.v1.Health/Watch": auth.PlayerOnly}
