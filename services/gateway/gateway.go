@@ -47,7 +47,7 @@ type Options struct {
 	Stop <-chan struct{}
 	// MaxWatchers bounds those of crash tables at once; DefaultMaxWatchers when 0.
 	MaxWatchers int
-	// Metrics are told of watchers; may be nil.
+	// Metrics are told of watchers and refusals; may be nil.
 	Metrics *Metrics
 	// Log takes what goes wrong in the gateway itself; nil is silence.
 	Log *zap.Logger
@@ -99,7 +99,7 @@ func New(o Options) (*Gateway, error) {
 	}
 	return &Gateway{crash: watched, Handler: &handler{
 		routes: routes, pages: pages, origins: origins,
-		maxBody: o.MaxBody, log: o.Log,
+		maxBody: o.MaxBody, log: o.Log, metrics: o.Metrics,
 	}}, nil
 }
 

@@ -23,6 +23,7 @@ type handler struct {
 	origins origins
 	maxBody int64
 	log     *zap.Logger
+	metrics *Metrics
 }
 
 // ServeHTTP answers one request.
@@ -59,12 +60,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // pathLogged is how much of a path is logged. A client may write anything there.
 const pathLogged = 128
 
-// note logs a refusal of the gateway's own: it reached no service that would
-// have logged it, and the client may ask about its request id.
+// note counts and logs a refusal of the gateway's own: it reached no service that
+// would have, and the client may ask about its request id.
 func (h *handler) note(a *answer, r *http.Request, id string) {
 	if a.refusal == nil {
 		return
 	}
+	h.metrics.refused(a.refusal.Reason)
 	h.log.Info("request refused",
 		zap.String("method", r.Method), zap.String("path", r.URL.Path[:min(len(r.URL.Path), pathLogged)]),
 		zap.Int("status", a.status), zap.String("reason", string(a.refusal.Reason)),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
@@ -45,12 +47,13 @@ func TestMetadataSmuggledByHeaders(t *testing.T) {
 
 // What the gateway refuses itself is found in the log by its request id, once,
 // without the body or the token; what a service refuses is that service's to log.
-func TestOwnRefusalsAreLogged(t *testing.T) {
+func TestOwnRefusalsAreLoggedAndCounted(t *testing.T) {
 	core, logs := observer.New(zapcore.DebugLevel)
+	metrics := NewMetrics()
 	f := &fakes{answer: func(context.Context, proto.Message) (proto.Message, error) {
 		return nil, reason.New(reason.RoundNotFound, "none").GRPCStatus().Err()
 	}}
-	url := serveFakes(t, f, func(o *Options) { o.Log = zap.New(core) })
+	url := serveFakes(t, f, func(o *Options) { o.Log, o.Metrics = zap.New(core), metrics })
 	for i, c := range []struct {
 		method, path, body string
 		reason             reason.Reason
@@ -80,6 +83,27 @@ func TestOwnRefusalsAreLogged(t *testing.T) {
 			t.Errorf("%s: logged %v", c.path, got)
 		}
 	}
+	counted := refusals(t, metrics)
+	want := map[string]float64{"INVALID_FIELD": 2, "ROUTE_NOT_FOUND": 2, "TOKEN_INVALID": 0, "RATE_LIMITED": 0}
+	if !maps.Equal(counted, want) {
+		t.Errorf("counted %v, want %v", counted, want)
+	}
+}
+
+// refusals returns how many were counted, by reason.
+func refusals(t *testing.T, m *Metrics) map[string]float64 {
+	t.Helper()
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(m.refusals)
+	families, err := registry.Gather()
+	if err != nil || len(families) != 1 {
+		t.Fatal(families, err)
+	}
+	counted := make(map[string]float64)
+	for _, one := range families[0].GetMetric() {
+		counted[one.GetLabel()[0].GetValue()] = one.GetCounter().GetValue()
+	}
+	return counted
 }
 
 func TestNoTokenIsNoMetadata(t *testing.T) {

@@ -4,10 +4,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/openoriginals/originals/internal/reason"
 )
 
-// Metrics count those who watch crash tables.
+// Metrics count those who watch crash tables, and what the gateway refuses
+// itself.
 type Metrics struct {
+	refusals *prometheus.CounterVec
 	watchers prometheus.Gauge
 	fanOut   prometheus.Histogram
 	dropped  *prometheus.CounterVec
@@ -15,7 +19,10 @@ type Metrics struct {
 
 // NewMetrics returns metrics that have counted nothing.
 func NewMetrics() *Metrics {
-	return &Metrics{
+	m := &Metrics{
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "originals_gateway_refusals_total", Help: "Requests that the gateway refused before any service saw them, by reason.",
+		}, []string{"reason"}),
 		watchers: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "originals_crash_watchers", Help: "Watchers of crash tables by Server-Sent Events.",
 		}),
@@ -27,12 +34,18 @@ func NewMetrics() *Metrics {
 			Name: "originals_crash_watchers_dropped_total", Help: "Watchers by Server-Sent Events that were dropped, by reason: SLOW, SHUTDOWN or UPSTREAM.",
 		}, []string{"reason"}),
 	}
+	for _, r := range []reason.Reason{reason.InvalidField, reason.TokenInvalid, reason.RouteNotFound, reason.RateLimited} {
+		m.refusals.WithLabelValues(string(r)) // so that the first one is a rise
+	}
+	return m
 }
 
 // Collectors returns what a registry is to hold.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.watchers, m.fanOut, m.dropped}
+	return []prometheus.Collector{m.refusals, m.watchers, m.fanOut, m.dropped}
 }
+
+func (m *Metrics) refused(r reason.Reason) { m.refusals.WithLabelValues(string(r)).Inc() }
 
 func (m *Metrics) watch(n int) { m.watchers.Set(float64(n)) }
 
