@@ -74,7 +74,7 @@ func (d *demo) playHere(ctx context.Context) error {
 	defer stop()
 	p, err := newProcess(ctx, settings{
 		roles: allRoles, http: "127.0.0.1:0", grpc: "127.0.0.1:0",
-		demoBalance: -1, minesExpiry: time.Hour, duelTimes: duelSettings{minExpiry: time.Minute, retention: time.Hour}, logLevel: "error",
+		demoBalance: -1, minesExpiry: time.Hour, duelTimes: duelSettings{minExpiry: time.Minute, retention: time.Hour}, watchers: 1, logLevel: "error",
 	}, os.Stderr)
 	if err != nil {
 		return err
