@@ -17,9 +17,7 @@ func (j *crashJudge) checkBet(b *crashBet) {
 	}
 	r := j.find(b.number)
 	switch {
-	case b.table != j.rounds[0].table:
-		bad("it is of the table %s", b.table)
-	case r == nil:
+	case r == nil || b.table != r.table:
 		j.strayed++
 	case b.state == stateOpen:
 		j.unpaid++

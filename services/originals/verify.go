@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -94,6 +95,17 @@ func verificationOf(c *cli.Command) func(context.Context, *cli.Command) error {
 }
 
 func verifyEvidence(ctx context.Context, c *cli.Command) error {
+	ofTables := []string{"terminal", "salt"}
+	for _, f := range append(houseFlags(), crashFlags()...) {
+		if name := f.Names()[0]; c.IsSet(name) && !slices.Contains(ofTables, name) {
+			return fmt.Errorf("--%s does not go with --evidence", name)
+		}
+	}
+	for _, f := range roundFlags() {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return fmt.Errorf("--%s is for a single round and does not go with --evidence", name)
+		}
+	}
 	file, size, err := openEvidence(ctx, c, "evidence")
 	if err != nil {
 		return err
@@ -106,15 +118,8 @@ func verifyEvidence(ctx context.Context, c *cli.Command) error {
 	if isCrash {
 		return verifyAnswers(ctx, c, "evidence", document)
 	}
-	for _, f := range append(houseFlags(), crashFlags()...) {
-		if name := f.Names()[0]; c.IsSet(name) {
-			return fmt.Errorf("--%s does not go with --evidence", name)
-		}
-	}
-	for _, f := range roundFlags() {
-		if name := f.Names()[0]; c.IsSet(name) {
-			return fmt.Errorf("--%s is for a single round and does not go with --evidence", name)
-		}
+	if err := refuseFlags(c, "--evidence of a seed pair or a duel", ofTables...); err != nil {
+		return err
 	}
 	o, err := keptOptions(c)
 	if err != nil {

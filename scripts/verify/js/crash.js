@@ -333,8 +333,7 @@ function checkBet(b, rounds, count, fail) {
   const bad = (words) => fail("bet", `bet in round ${number}: ${words}`), r = rounds.find((one) => one.number === number);
   const stake = BigInt(b.stake.amount), payout = BigInt(b.payout.amount);
   if (b.stake.currency !== b.payout.currency) bad(`staked in ${b.stake.currency}, paid in ${b.payout.currency}`);
-  if (table !== rounds[0].table) return bad(`it is of the table ${table}`);
-  if (!r) return void count.strayed++;
+  if (!r || table !== r.table) return void count.strayed++;
   if (b.state === "OPEN") return void count.unpaid++;
   if (b.state === "VOID") { // cancelled, or the round is void
     if (payout !== stake || b.multiplierE4 !== "0" || cashed !== 0) bad(`a void bet gets its stake of ${stake} back, and this one got ${payout} at ${b.multiplierE4}`);
