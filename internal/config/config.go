@@ -21,16 +21,51 @@ type Config struct {
 
 // Crash is what the crash tables of the house are.
 type Crash struct {
-	Tables []CrashTable `yaml:"tables"`
+	Tables    []CrashTable `yaml:"tables"`
+	DrandURLs []string     `yaml:"drandUrls"` // relays of drand, asked in this order; the public ones when left out
 }
 
-// CrashTable is one table. Its name serves one chain for ever.
+// CrashTable is one table. Its name serves one chain for ever, so the chains that
+// come next have tables of their own: main-2 after main.
 type CrashTable struct {
 	Name      string `yaml:"name"`      // [a-z0-9-]{1,32}
 	BettingMS int64  `yaml:"bettingMs"` // how long bets are taken, 100..600000; 5000 when left out
 	CrashedMS int64  `yaml:"crashedMs"` // pause before the next round, 1..600000; 3000 when left out
 	TickMS    int64  `yaml:"tickMs"`    // between two events of the multiplier, 20..1000; 100 when left out
+
+	// What chains are like that are made without a person.
+	ChainLength int64       `yaml:"chainLength"` // rounds, 1..10000000; 1000000 when left out, 100000 on the embedded store
+	NextChainAt int64       `yaml:"nextChainAt"` // links left when the next is announced, 1..10000000; 10000 when left out
+	Salt        CrashSalt   `yaml:"salt"`        // selfChosen when left out; not beside a beacon
+	Beacon      CrashBeacon `yaml:"beacon"`      // that salts each round; none when left out
 }
+
+// CrashSalt says how the salt of a table's chains is fixed.
+type CrashSalt string
+
+// The salts.
+const (
+	CrashSaltSelfChosen CrashSalt = "selfChosen" // drawn with the chain
+	CrashSaltDrand      CrashSalt = "drand"      // a round of drand, ten minutes after the chain is made
+	CrashSaltTest       CrashSalt = "test"       // the same of the test beacon
+	CrashSaltByHand     CrashSalt = "byHand"     // no chain is made but by originals crash chain
+)
+
+// CrashBeacon names a beacon.
+type CrashBeacon string
+
+// The beacons.
+const (
+	CrashBeaconDrand CrashBeacon = "drand" // quicknet
+	CrashBeaconTest  CrashBeacon = "test"  // needs no internet, and protects nobody
+)
+
+// DefaultNextChainAt is how many links are left of a chain when the next is
+// announced, of a table that says nothing else.
+const DefaultNextChainAt = 10_000
+
+// MaxChainLength is the length of the longest chain.
+const MaxChainLength = 10_000_000
 
 // Operator is a casino that brings its own front end and wallet.
 type Operator struct {

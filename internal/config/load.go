@@ -58,7 +58,7 @@ func (t tree) decode(text []byte) (Config, error) {
 		c.Currencies = Default().Currencies
 	}
 	if c.Crash.Tables == nil {
-		c.Crash = Default().Crash
+		c.Crash.Tables = Default().Crash.Tables
 	}
 	for _, operator := range c.Operators {
 		if callback := operator.Callback; callback != nil && callback.TimeoutMS == 0 {

@@ -71,7 +71,7 @@ func (t tree) addPair(path string, pair *ast.MappingValueNode) error {
 
 var (
 	integer = regexp.MustCompile(`^(0|[1-9][0-9]*(_[0-9]+)*)\z`)
-	numbers = regexp.MustCompile(`\.(exponent|minStake|maxStake|maxPayout)\z`)
+	numbers = regexp.MustCompile(`\.(exponent|minStake|maxStake|maxPayout|crashRound|bettingMs|crashedMs|tickMs|chainLength|nextChainAt)\z`)
 	entry   = regexp.MustCompile(`^currencies\[[0-9]+\]\z`)
 )
 

@@ -190,6 +190,9 @@ func (c Crash) validate() error {
 			return fieldError(path+".name", "is the name of another table, too")
 		}
 		names[t.Name] = true
+		if err := t.validateChains(path); err != nil {
+			return err
+		}
 		for _, d := range []struct {
 			key             string
 			ms, least, most int64
@@ -198,6 +201,53 @@ func (c Crash) validate() error {
 				return fieldError(path+"."+d.key, "must be %d to %d", d.least, d.most)
 			}
 		}
+	}
+	for i, t := range c.Tables {
+		if base, ending, ok := cutNumber(t.Name); ok && names[base] {
+			return fieldError(fmt.Sprintf("crash.tables[%d].name", i), "is kept for chain %s of table %s", ending, base)
+		}
+	}
+	for i, address := range c.DrandURLs {
+		if !isHTTPS(address) && !isLoopback(address) {
+			return fieldError(fmt.Sprintf("crash.drandUrls[%d]", i), "must be an https address, or an http one of this machine")
+		}
+	}
+	return nil
+}
+
+// cutNumber takes the number of a chain off the name of its table: main and 2
+// off main-2.
+func cutNumber(name string) (base, number string, ok bool) {
+	at := strings.LastIndexByte(name, '-')
+	if at < 0 || !chainNumber.MatchString(name[at+1:]) {
+		return "", "", false
+	}
+	return name[:at], name[at+1:], true
+}
+
+var chainNumber = regexp.MustCompile(`^([2-9]|[1-9][0-9]+)\z`)
+
+func (t CrashTable) validateChains(path string) error {
+	for _, n := range []struct {
+		key   string
+		value int64
+	}{{"chainLength", t.ChainLength}, {"nextChainAt", t.NextChainAt}} {
+		if n.value < 0 || n.value > MaxChainLength {
+			return fieldError(path+"."+n.key, "must be 1 to %d", MaxChainLength)
+		}
+	}
+	switch t.Salt {
+	case "", CrashSaltSelfChosen, CrashSaltDrand, CrashSaltTest, CrashSaltByHand:
+	default:
+		return fieldError(path+".salt", "must be selfChosen, drand, test or byHand")
+	}
+	switch t.Beacon {
+	case "", CrashBeaconDrand, CrashBeaconTest:
+	default:
+		return fieldError(path+".beacon", "must be drand or test")
+	}
+	if t.Beacon != "" && t.Salt != "" {
+		return fieldError(path+".salt", "has no meaning beside a beacon, which salts each round")
 	}
 	return nil
 }

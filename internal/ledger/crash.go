@@ -219,6 +219,8 @@ type CrashStore interface {
 	StartCrashRound(ctx context.Context, o CrashOwner, number uint32) (CrashState, error)
 	// EndCrashRound gives a running round, or a locked one that is not to run any more, its crash point.
 	EndCrashRound(ctx context.Context, o CrashOwner, number, pointE2 uint32) (CrashState, error)
+	// SkipCrashRounds lists every round above the newest, which must be final, up to the last as void.
+	SkipCrashRounds(ctx context.Context, o CrashOwner, last uint32, void string) (CrashState, error)
 	// FinishCrashRound makes a round final. A reason makes it void: only one that has not crashed.
 	FinishCrashRound(ctx context.Context, o CrashOwner, number, bets uint32, void string) (CrashState, error)
 

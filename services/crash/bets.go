@@ -33,10 +33,25 @@ func (s *Service) PlaceBet(ctx context.Context, req *originalsv1.CrashServicePla
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), moneyTimeout)
 	defer cancel()
 	taken, err := s.o.Store.PlaceCrashBet(ctx, p)
+	if reason.Of(err) == reason.BettingClosed {
+		return nil, s.closed(ctx, s.find(p.Table), err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return s.answer(ctx, taken)
+}
+
+// closed says where to bet instead, when a table takes no bets for ever.
+func (s *Service) closed(ctx context.Context, t *table, err error) error {
+	next := t.next.Load()
+	if next == nil {
+		return err
+	}
+	if ended, lookErr := t.usedUp(ctx); lookErr != nil || !ended {
+		return err
+	}
+	return reason.New(reason.BettingClosed, "the table has ended; another has taken its place", "next", next.name())
 }
 
 // readPlacement reads a bet. What its terms are refused for is kept in it, so
@@ -151,7 +166,7 @@ func (s *Service) publicPoint(ctx context.Context, taken ledger.CrashTaken) (uin
 		return 0, nil
 	}
 	number := taken.Round.Bet.Crash.Number
-	if t := s.tables[taken.Table]; t != nil {
+	if t := s.find(taken.Table); t != nil {
 		if l := t.live.Load(); l != nil && l.number == number {
 			return l.publicPoint(), nil
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/openoriginals/originals/internal/beacon"
 	"github.com/openoriginals/originals/internal/ledger"
@@ -113,6 +114,13 @@ type Chains struct {
 	Store   ledger.CrashChains
 	Keys    *seal.Keys
 	Sources map[string]beacon.Source // by the hash of their network
+
+	lead time.Duration // from the making of a chain to the round that is its salt
+}
+
+// NewChains returns what makes chains and opens those of a store.
+func NewChains(store ledger.CrashChains, keys *seal.Keys, sources map[string]beacon.Source) *Chains {
+	return &Chains{Store: store, Keys: keys, Sources: sources, lead: saltLead}
 }
 
 // NewChain says what a chain is to be.

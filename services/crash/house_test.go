@@ -151,10 +151,15 @@ type process struct {
 // start starts a process; play says whether it wants the table.
 func (h *house) start(play bool) *process {
 	h.t.Helper()
+	return h.startTables(play, []Table{{Name: "main", Chain: h.chain, Timings: h.short}}, nil)
+}
+
+func (h *house) startTables(play bool, tables []Table, chains *Chains) *process {
+	h.t.Helper()
 	p := &process{line: &line{}, done: make(chan struct{})}
 	p.Service = New(Options{
 		Store: redisledger.New(h.dial(p.line), redisledger.Options{}), House: config.Default(), Growth: growth, Log: zap.NewNop(),
-		Tables: []Table{{Name: "main", Chain: h.chain, Timings: h.short}}, pace: h.pace, patience: h.patience,
+		Tables: tables, Chains: chains, pace: h.pace, patience: h.patience, turn: 10 * time.Millisecond,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end = cancel

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"context"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -27,11 +28,13 @@ func (t *table) message(s ledger.CrashState) *originalsv1.CrashTable {
 		Table: t.name(), Scheme: crash.Scheme, Growth: crash.GrowthScheme, GrowthSha256: t.s.digest,
 		Phase: phases[r.Phase], Number: r.Number,
 		Terminal: t.Chain.Terminal().String(), ChainLength: t.Chain.Length(), Salt: t.Chain.Salt(), Beacon: t.beaconMessage(r),
+		Next: t.nextMessage(), Previous: t.Chain.Kept().After, End: t.endText(context.Background(), s),
 		Timings: &originalsv1.CrashTable_Timings{
 			BettingMs: uint32(t.Betting.Milliseconds()), CrashedMs: uint32(t.Crashed.Milliseconds()), TickMs: uint32(t.Tick.Milliseconds()),
 		},
 		ServerTime: stamp(s.NowUs), StartTime: stamp(r.StartUs), MultiplierE2: crash.MinPointE2,
 	}
+	m.NextTerminal = m.GetNext().GetTerminal()
 	switch r.Phase {
 	case ledger.CrashBetting:
 		m.LockTime = stamp(r.LockUs)
@@ -43,7 +46,7 @@ func (t *table) message(s ledger.CrashState) *originalsv1.CrashTable {
 			m.CrashE2, m.MultiplierE2 = &point, point
 		}
 	}
-	if r.Phase == ledger.CrashFinal && r.Number >= t.Chain.Length() {
+	if t.isUsedUp(s) {
 		m.Phase = originalsv1.CrashTable_STOPPED
 	}
 	return m

@@ -30,7 +30,9 @@ func (t *table) play(ctx context.Context, owner ledger.CrashOwner, before ledger
 	})
 	for err == nil && ctx.Err() == nil {
 		g.s.o.Watch.phase(t.name(), state.Round)
-		g.s.o.Watch.linksLeft(t.name(), t.Chain.Length()-min(state.Round.Number, t.Chain.Length()))
+		t.left.Store(t.Chain.Length() - min(state.Round.Number, t.Chain.Length()))
+		t.begun.Store(true)
+		g.s.o.Watch.linksLeft(t.name(), t.left.Load())
 		state, err = g.step(ctx, state)
 	}
 	if err == nil {
@@ -63,10 +65,11 @@ func (g *dealer) open(ctx context.Context, s ledger.CrashState) (ledger.CrashSta
 	}
 	skipped := g.skip(s)
 	number := s.Round.Number + 1 + skipped
+	if s.Round.Number >= g.Chain.Length() {
+		return s, g.retire(ctx, s)
+	}
 	if number > g.Chain.Length() || number < s.Round.Number {
-		g.s.o.Log.Error("the chain of the table is used up: " + g.name())
-		<-ctx.Done()
-		return s, ctx.Err()
+		return g.skipRest(ctx, s)
 	}
 	opening := ledger.CrashOpening{
 		Number: number, Skipped: skipped, Beacon: g.calendar(), BettingUs: g.Betting.Microseconds(), Mask: rand.Text(),

@@ -31,6 +31,7 @@ import (
 type Table struct {
 	Name  rng.Table
 	Chain *Chain
+	Place Place // what comes after it
 	Timings
 }
 
@@ -51,6 +52,9 @@ type Options struct {
 	Tables []Table
 	Growth *crash.Growth
 	Log    *zap.Logger
+	// Chains makes and opens the chains that come next; nil where no table has a
+	// Place.
+	Chains *Chains
 
 	// Address is where other processes reach this one; empty for nowhere.
 	Address string
@@ -68,6 +72,7 @@ type Options struct {
 	stale time.Duration // after which an owner counts as dead; staleAfter otherwise
 
 	patience time.Duration // with a beacon that is not published; beaconPatience otherwise
+	turn     time.Duration // between two looks for what comes next; turnInterval otherwise
 }
 
 // Service implements CrashService.
@@ -76,9 +81,11 @@ type Service struct {
 
 	o      Options
 	name   string // of this process among owners
-	tables map[string]*table
 	peers  peers
 	digest string // of the growth table
+
+	tablesMu sync.RWMutex
+	tables   map[string]*table
 
 	watchMu  sync.Mutex
 	watchers int
@@ -89,12 +96,18 @@ func New(o Options) *Service {
 	digest := o.Growth.SHA256()
 	s := &Service{o: o, name: rand.Text(), tables: make(map[string]*table), digest: hexOf(digest[:])}
 	s.o.pace, s.o.stale = max(s.o.pace, 1), cmp.Or(s.o.stale, staleAfter)
-	s.o.patience = cmp.Or(s.o.patience, beaconPatience)
+	s.o.patience, s.o.turn = cmp.Or(s.o.patience, beaconPatience), cmp.Or(s.o.turn, turnInterval)
 	if s.o.Watch == nil {
 		s.o.Watch = NewMetrics()
 	}
-	for _, t := range o.Tables {
-		s.tables[string(t.Name)] = newTable(s, t)
+	var before *table
+	for _, t := range o.Tables { // those of a line stand one after the other
+		if t.Place.Number > 1 {
+			before = s.add(t, before)
+			continue
+		}
+		before = newTable(s, t)
+		s.tables[before.name()] = before
 	}
 	return s
 }
@@ -102,19 +115,19 @@ func New(o Options) *Service {
 // Bind registers the service.
 func Bind(r grpc.ServiceRegistrar, s *Service) { originalsv1.RegisterCrashServiceServer(r, s) }
 
-// Run plays the tables that this process can get hold of, until ctx ends. It
-// then gives them up, so that another process goes on at once.
+// Run plays the tables that this process can get hold of, and those that come
+// after them, until ctx ends. It then gives them up, so that another process
+// goes on at once.
 func (s *Service) Run(ctx context.Context) {
-	done := make(chan struct{}, len(s.tables))
-	for _, t := range s.tables {
-		go func() {
-			t.run(ctx)
-			done <- struct{}{}
-		}()
+	var all sync.WaitGroup
+	for _, n := range s.o.Tables {
+		t := s.find(string(n.Name))
+		all.Go(func() { t.run(ctx) })
+		if t.Place.Number > 0 && t.next.Load() == nil && s.o.Chains != nil { // the last of its line
+			all.Go(func() { s.follow(ctx, t, &all) })
+		}
 	}
-	for range s.tables {
-		<-done
-	}
+	all.Wait()
 }
 
 var (
@@ -126,11 +139,18 @@ var (
 )
 
 func (s *Service) table(name string) (*table, error) {
-	t, ok := s.tables[name]
-	if !ok {
+	t := s.find(name)
+	if t == nil {
 		return nil, errTableNotFound
 	}
 	return t, nil
+}
+
+// find returns a table; nil when there is none.
+func (s *Service) find(name string) *table {
+	s.tablesMu.RLock()
+	defer s.tablesMu.RUnlock()
+	return s.tables[name]
 }
 
 // player returns the player whom the token names.

@@ -37,6 +37,11 @@ type table struct {
 	shown atomic.Pointer[progress]          // for the lease
 	feed  *feed                             // of watchers, nil without one; guarded by the service
 
+	before *table                // whose chain comes before; nil for none
+	next   atomic.Pointer[table] // whose chain comes after; nil while there is none
+	left   atomic.Uint32         // links, while this process owns the table and has begun
+	begun  atomic.Bool
+
 	fails sync.Map // of errors that were logged: text -> time
 }
 
@@ -52,9 +57,22 @@ func newTable(s *Service, t Table) *table { return &table{s: s, Table: t} }
 func (t *table) store() ledger.CrashStore { return t.s.o.Store }
 func (t *table) name() string             { return string(t.Name) }
 
-// run takes the table when it can, and plays it, until ctx ends.
+// run takes the table when its chain can be played and nobody else has it, and
+// plays it, until the chain is used up or ctx ends.
 func (t *table) run(ctx context.Context) {
+	if !t.awaitSalt(ctx) || !t.awaitTurn(ctx) {
+		return
+	}
 	for ctx.Err() == nil {
+		ended, err := t.usedUp(ctx)
+		if err != nil {
+			t.report(ctx, "the table cannot be read", err)
+			sleep(ctx, lookInterval)
+			continue
+		}
+		if ended {
+			return
+		}
 		owner, lease, ok := t.acquire(ctx)
 		if !ok {
 			return

@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 
 	"github.com/openoriginals/originals/internal/config"
@@ -26,14 +29,15 @@ const (
 // openCrash opens the crash tables, and plays those that this process gets hold
 // of.
 func (p *process) openCrash(ctx context.Context, keys *seal.Keys) error {
-	tables, err := p.crashTables(ctx, keys)
+	chains := crash.NewChains(p.store, keys, beacons(p.house.Crash.DrandURLs))
+	tables, err := p.crashTables(ctx, chains)
 	if err != nil {
 		return err
 	}
 	metrics := crash.NewMetrics()
 	p.metrics.Register(metrics.Collectors()...)
 	o := crash.Options{
-		Store: p.store, House: p.house, Tables: tables, Growth: gamecrash.NewGrowth(), Log: p.log,
+		Store: p.store, House: p.house, Tables: tables, Chains: chains, Growth: gamecrash.NewGrowth(), Log: p.log,
 		Address: cmp.Or(p.advertise, p.internal), Watch: metrics, Stop: p.stop, MaxWatchers: p.watchers,
 	}
 	if p.tls != nil {
@@ -49,25 +53,67 @@ func (p *process) openCrash(ctx context.Context, keys *seal.Keys) error {
 	return nil
 }
 
-// crashTables returns the tables of the house with their chains, which are made
-// where there are none.
-func (p *process) crashTables(ctx context.Context, keys *seal.Keys) ([]crash.Table, error) {
-	length := uint32(chainLength)
-	if p.redis == "" {
-		length = tryingLength
-	}
-	chains := &crash.Chains{Store: p.store, Keys: keys}
+// crashTables returns the tables of the house with their chains, and those that
+// came after them. A chain is made where there is none.
+func (p *process) crashTables(ctx context.Context, chains *crash.Chains) ([]crash.Table, error) {
 	var tables []crash.Table
 	for _, t := range p.house.Crash.Tables {
-		chain, err := chains.OpenOrCreate(ctx, rng.Table(t.Name), crash.NewChain{
-			Length: length, Plan: ledger.CrashSaltPlan{Kind: ledger.CrashSaltSelfChosen}, DrawSalt: true,
-		})
+		next, err := nextChain(t, p.redis == "")
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Name, err)
+		}
+		line, err := chains.OpenLine(ctx, rng.Table(t.Name), next, crashTimings(t))
+		if errors.Is(err, ledger.ErrNotFound) {
+			return nil, fmt.Errorf("table %s has no chain, and its salt is %s: make one with originals crash chain create --table %s", t.Name, t.Salt, t.Name)
+		}
 		if err != nil {
 			return nil, err
 		}
-		tables = append(tables, crash.Table{Name: rng.Table(t.Name), Chain: chain, Timings: crashTimings(t)})
+		p.noteOtherSalt(t, line[len(line)-1].Chain.Kept(), next.Salt)
+		tables = append(tables, line...)
 	}
 	return tables, nil
+}
+
+// nextChain says what chains of a table are like that are made without a person.
+func nextChain(t config.CrashTable, trying bool) (n crash.NextChain, err error) {
+	n.Length = chainLength
+	if trying {
+		n.Length = tryingLength
+	}
+	n.Length, n.Low = cmp.Or(uint32(t.ChainLength), n.Length), cmp.Or(uint32(t.NextChainAt), config.DefaultNextChainAt)
+	switch {
+	case t.Beacon != "":
+		n.Salt.Kind = ledger.CrashSaltBeacon
+		n.Salt.Network, err = networkHash(string(t.Beacon))
+	case t.Salt == config.CrashSaltByHand:
+		n.Length = 0
+	case t.Salt == config.CrashSaltDrand, t.Salt == config.CrashSaltTest:
+		n.Salt.Kind = ledger.CrashSaltDrand
+		n.Salt.Network, err = networkHash(string(t.Salt))
+	default:
+		n.Salt.Kind = ledger.CrashSaltSelfChosen
+	}
+	return n, err
+}
+
+func networkHash(name string) (string, error) {
+	n, err := networkOf(name)
+	if err != nil {
+		return "", err
+	}
+	return n.Hash(), nil
+}
+
+// noteOtherSalt says aloud that the configuration asks for another salt than the
+// newest chain was announced with, which it keeps.
+func (p *process) noteOtherSalt(t config.CrashTable, kept ledger.CrashChain, rule crash.SaltRule) {
+	if t.Salt == "" && t.Beacon == "" || rule.Kind == "" || kept.Plan.Kind == rule.Kind && kept.Plan.Network == rule.Network {
+		return
+	}
+	finding := fmt.Sprintf("the chain of crash table %s was announced with another salt than the configuration asks for, and keeps it: %s. The next chain follows the configuration", t.Name, saltWords(kept))
+	p.log.Warn("the salt of a crash table is another", zap.String("finding", finding))
+	p.notes = append(p.notes, finding)
 }
 
 func crashTimings(t config.CrashTable) crash.Timings {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"github.com/openoriginals/originals/internal/seal"
 	"github.com/openoriginals/originals/internal/testenv"
 	"github.com/openoriginals/originals/internal/vectors"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 	"github.com/openoriginals/originals/services/crash"
 )
 
@@ -229,4 +232,56 @@ func TestACreationIsKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d were made before the kill", made, tries)
+}
+
+// TestTablesOfTheConfiguration starts processes with chains as the configuration
+// wants them.
+func TestTablesOfTheConfiguration(t *testing.T) {
+	s := newChainSite(t)
+	serve := func(tables string) []string {
+		file := filepath.Join(t.TempDir(), "house.yaml")
+		if err := os.WriteFile(file, []byte("crash: {tables: ["+tables+"]}\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return append(s.storeFlags(), "--config", file, "--dev-key", s.devKey, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+	}
+	wantRun(t, 2, "", "table hand has no chain, and its salt is byHand", nil, serve("{name: hand, salt: byHand}")...)
+	s.want(0, "", "", "create", "--table", "hand", "--length", "500", "--bitcoin-block", "940000")
+
+	p := testenv.Serve(t, serve("{name: hand, salt: byHand}, {name: each, beacon: test, bettingMs: 100, crashedMs: 1}, {name: one, salt: test}")...)
+	token := strings.TrimSpace(wantRun(t, 0, ".", "", nil, "token", "--dev-key", s.devKey, "--subject", "alice"))
+	c := newClient(p.URL(), token)
+	get := func(table string) *originalsv1.CrashTable {
+		t.Helper()
+		m := new(originalsv1.CrashTable)
+		if err := c.get(t.Context(), "/v1/crash/tables/"+table, m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	if m := get("hand"); m.GetPhase() != originalsv1.CrashTable_STOPPED || m.GetSalt().GetNamed() != 940_000 || m.GetSalt().GetValue() != "" || m.GetChainLength() != 500 {
+		t.Errorf("hand is %v", m)
+	}
+	one := get("one")
+	ahead := time.Until(beacon.Test(time.Now).Network().TimeOf(uint64(one.GetSalt().GetNamed())))
+	if one.GetPhase() != originalsv1.CrashTable_STOPPED || one.GetSalt().GetKind() != originalsv1.CrashSalt_DRAND || ahead < 9*time.Minute || ahead > 11*time.Minute {
+		t.Errorf("one is %v, its salt is published in %v", one, ahead)
+	}
+	if m := get("each"); m.GetSalt() != nil || m.GetBeacon().GetNetwork() != beacon.TestHash || m.GetChainLength() != chainLength {
+		t.Errorf("each is %v", m)
+	}
+	if !strings.Contains(s.want(0, "VERIFIED", "", "verify", "--table", "each"), "of each round") {
+		t.Error("the chain is not shown with its beacon")
+	}
+	p.Kill9()
+
+	// A table keeps the salt that its chain was announced with, and says so.
+	p = testenv.Serve(t, serve("{name: each, salt: selfChosen}")...)
+	if !strings.Contains(p.Stdout(), "the chain of crash table each was announced with another salt") {
+		t.Errorf("started with\n%s", p.Stdout())
+	}
+	c = newClient(p.URL(), token)
+	if m := get("each"); m.GetBeacon().GetNetwork() != beacon.TestHash {
+		t.Errorf("each is %v", m)
+	}
 }

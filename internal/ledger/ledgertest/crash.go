@@ -39,6 +39,7 @@ func RunCrash(t *testing.T, b CrashBackend) {
 		{"After a loss of the store no event gets a number that was seen", func(t *testing.T, f *floor) { testCrashEventSeries(t, f, b) }},
 		{"Refused bets leave everything as it was", testCrashRefusals},
 		{"The beacon is named before the first bet, and known after the lock alone", testCrashBeacon},
+		{"Gap in the crash hash chain: the last rounds may be skipped, and are listed", testCrashSkip},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFloor(t, b)

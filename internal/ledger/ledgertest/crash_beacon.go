@@ -99,6 +99,47 @@ func testCrashBeacon(t *testing.T, f *floor) {
 	f.want(err, ledger.ErrCrashFenced)
 }
 
+// testCrashSkip: what may have been opened in time that was lost is listed, once, and is no round any more.
+func testCrashSkip(t *testing.T, f *floor) {
+	p := f.player()
+	f.open(1)
+	_, err := f.b.Store.SkipCrashRounds(f.ctx, f.owner, 9, ledger.CrashVoidStore)
+	f.want(err, ledger.ErrCrashStep)
+	f.lock(1)
+	late := f.bet(p, "late", 200)
+	f.finish(1, 100)
+	// Bets that wait are given back before.
+	var bets []ledger.CrashBet
+	for partition := range ledger.Partitions {
+		all, err := f.b.Store.CloseCrashPartition(f.ctx, f.owner, partition, 9)
+		f.ok(err)
+		bets = append(bets, all.Bets...)
+	}
+	if len(bets) != 1 || bets[0].ID != late.Round.ID {
+		t.Fatalf("waiting bets: %+v", bets)
+	}
+	f.settle(ledger.CrashSettlement{Bet: bets[0], Void: true})
+	f.wantBalance(p, 1000)
+	for range 2 { // a repeat changes nothing
+		s, err := f.b.Store.SkipCrashRounds(f.ctx, f.owner, 9, ledger.CrashVoidStore)
+		f.ok(err)
+		if s.Round.Number != 9 || s.Round.Phase != ledger.CrashFinal || s.Round.Void != ledger.CrashVoidStore || s.Replaced() {
+			t.Fatalf("skipped: %+v", s)
+		}
+	}
+	voids, err := f.b.Store.CrashVoids(f.ctx, f.table, 1, 9)
+	f.ok(err)
+	if len(voids) != 1 || voids[0].First != 2 || voids[0].Last != 9 || voids[0].TimeUs == 0 {
+		t.Fatalf("voids %+v", voids)
+	}
+	_, err = f.b.Store.SkipCrashRounds(f.ctx, f.owner, 8, ledger.CrashVoidStore)
+	f.want(err, ledger.ErrCrashStep)
+	stale := f.owner
+	f.owner = f.take("two")
+	_, err = f.b.Store.SkipCrashRounds(f.ctx, stale, 12, ledger.CrashVoidStore)
+	f.want(err, ledger.ErrCrashFenced)
+}
+
 func (f *floor) want(err, want error) {
 	f.t.Helper()
 	if !errors.Is(err, want) {

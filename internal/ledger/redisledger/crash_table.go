@@ -183,6 +183,14 @@ func (s *Store) FinishCrashRound(ctx context.Context, o ledger.CrashOwner, numbe
 	return s.step(ctx, o, number, "12", ledger.CrashFinal, "m", bets, "v", void)
 }
 
+// SkipCrashRounds implements ledger.CrashStore.
+func (s *Store) SkipCrashRounds(ctx context.Context, o ledger.CrashOwner, last uint32, void string) (ledger.CrashState, error) {
+	if void == "" || strings.ContainsRune(void, ' ') {
+		return ledger.CrashState{}, fmt.Errorf("redisledger: skip with the reason %q", void)
+	}
+	return s.step(ctx, o, last, "5", ledger.CrashFinal, void)
+}
+
 // CrashTotals implements ledger.CrashStore.
 func (s *Store) CrashTotals(ctx context.Context, table string) (ledger.CrashTotals, error) {
 	r, err := s.run(ctx, crashTotalsScript, []string{homeKey(table, "s"), homeKey(table, "x")})

@@ -1,6 +1,7 @@
 -- KEYS state; ARGV epoch, owner, life, number, phases from which, phase to, then
 -- fields to set, 'NOW' for the time; of phase 1: rounds skipped, genesis and
--- period of the beacon ('0' for none), mask, betting, all in microseconds.
+-- period of the beacon ('0' for none), mask, betting, all in microseconds; from phase
+-- 5 to phase 5, which skips rounds: why they are void.
 -- -> {'OK', state, life, newest event, now} | FENCED | REPLACED | STEP | LATE
 local epoch, owner, seen, number, from, to = unpack(ARGV)
 if fenced(epoch, owner) then return {'FENCED'} end
@@ -67,6 +68,16 @@ end
 if to == '1' then
   if tonumber(number) <= tonumber(h.n) then return {'STEP'} end
   open_round(ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11])
+  tell()
+  return answer_state()
+end
+-- The rounds up to the number may have been opened in time that was lost.
+if to == '5' and from == '5' then
+  local first = int(tonumber(h.n) + 1)
+  if tonumber(number) < tonumber(first) then return {'STEP'} end
+  call('ZADD', tag .. ':v', number, first .. ' ' .. number .. ' ' .. time .. ' ' .. ARGV[7])
+  call('DEL', KEYS[1], tag .. ':x')
+  call('HSET', KEYS[1], 'n', number, 'p', '5', 'f', life, 'o', time, 'k', time, 'v', ARGV[7])
   tell()
   return answer_state()
 end

@@ -1,0 +1,383 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/openoriginals/originals/internal/beacon"
+	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/reason"
+	"github.com/openoriginals/originals/internal/rng"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+)
+
+// lineHouse is a house whose table main has short chains, one after the other.
+type lineHouse struct {
+	*house
+	chains *Chains
+	next   NextChain
+}
+
+func newLine(t *testing.T, h *house, next NextChain) *lineHouse {
+	t.Helper()
+	h.short = Timings{Betting: 120 * time.Millisecond, Crashed: 5 * time.Millisecond, Tick: 5 * time.Millisecond}
+	h.pace = 2000
+	r := newRelay()
+	return &lineHouse{h, &Chains{Store: h.store, Keys: newKeys(t), Sources: map[string]beacon.Source{beacon.TestHash: r}, lead: time.Second}, next}
+}
+
+// open starts a process as the product does.
+func (l *lineHouse) open(play bool) *process {
+	l.t.Helper()
+	tables, err := l.chains.OpenLine(context.Background(), "main", l.next, l.short)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return l.startTables(play, tables, l.chains)
+}
+
+func getTable(t testing.TB, p *process, name string) *originalsv1.CrashTable {
+	t.Helper()
+	m, err := p.GetTable(context.Background(), &originalsv1.GetTableRequest{Table: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (l *lineHouse) stateOf(table string) ledger.CrashRound {
+	l.t.Helper()
+	s, err := l.store.CrashState(context.Background(), table)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return s.Round
+}
+
+func (p *process) betAt(table string, player ledger.Player, id string) (*originalsv1.Round, error) {
+	target := uint32(150)
+	return p.PlaceBet(as(player), &originalsv1.CrashServicePlaceBetRequest{
+		Table: table, BetId: id, Stake: &originalsv1.Money{Currency: "FUN", Amount: 100}, AutoCashOutE2: &target,
+	})
+}
+
+var ownSalt = SaltRule{Kind: ledger.CrashSaltSelfChosen}
+
+func TestTheNextChainIsAnnouncedAndPlayed(t *testing.T) {
+	for name, start := range map[string]func(*testing.T) *house{
+		"redis":    func(t *testing.T) *house { return onRedis(t) },
+		"embedded": func(t *testing.T) *house { h, _ := onEmbedded(t); return h },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLine(t, start(t), NextChain{Length: 7, Low: 4, Salt: ownSalt})
+			first := l.open(true)
+			second := l.open(true) // whichever has not the table learns of the next chain, too
+			alice := l.player("alice")
+			if m := getTable(t, first, "main"); m.GetNext() != nil && m.GetNumber() < 2 {
+				t.Errorf("announced with most links left: %v", m)
+			}
+			for _, p := range []*process{first, second} {
+				l.await("the announcement", func() bool { return getTable(t, p, "main").GetNext() != nil })
+				m := getTable(t, p, "main")
+				if n := m.GetNext(); n.GetTable() != "main-2" || n.GetChainLength() != 7 || len(n.GetTerminal()) != 64 || n.GetTerminal() != m.GetNextTerminal() ||
+					n.GetSalt().GetKind() != originalsv1.CrashSalt_SELF_CHOSEN || n.GetAnnounceTime() == nil || m.GetEnd() != "" && m.GetPhase() != originalsv1.CrashTable_STOPPED {
+					t.Errorf("announced as %v", m)
+				}
+			}
+			announced := getTable(t, first, "main").GetNext().GetTerminal()
+			l.await("the end of main", func() bool { return getTable(t, first, "main").GetPhase() == originalsv1.CrashTable_STOPPED })
+			ended := getTable(t, second, "main")
+			end, err := rng.ParseLink(ended.GetEnd())
+			if err != nil {
+				t.Fatalf("the end of the chain is %q", ended.GetEnd())
+			}
+			if terminal, err := end.Terminal(7); err != nil || terminal.String() != ended.GetTerminal() || ended.GetNumber() != 7 {
+				t.Errorf("the end leads to %s, the table is %v", terminal, ended)
+			}
+			_, err = second.betAt("main", alice, "late")
+			var refusal *reason.Error
+			if reason.Of(err) != reason.BettingClosed || !errors.As(err, &refusal) || refusal.Metadata["next"] != "main-2" {
+				t.Errorf("a bet at a table that has ended: %v", err)
+			}
+
+			l.await("main-2", func() bool { return l.stateOf("main-2").Number > 0 })
+			m := getTable(t, first, "main-2")
+			if m.GetTerminal() != announced || m.GetPrevious() != "main" || m.GetChainLength() != 7 {
+				t.Errorf("main-2 is %v, announced was %s", m, announced)
+			}
+			l.await("a bet at main-2", func() bool { _, err := second.betAt("main-2", alice, "there"); return err == nil })
+			l.await("main-3", func() bool { return l.stateOf("main-3").Phase == ledger.CrashFinal })
+			rounds, err := finalRounds(context.Background(), l.store, "main", 1, 7)
+			if err != nil || len(rounds) != 7 {
+				t.Errorf("%d rounds of main, %v", len(rounds), err)
+			}
+			first.stop()
+			second.stop()
+			// The next process finds all of them, and goes on.
+			third := l.open(true)
+			before := l.stateOf("main-3").Number
+			l.await("a round of another process", func() bool { return l.stateOf("main-3").Number > before || l.stateOf("main-4").Number > 0 })
+			if r, err := third.GetCrashRound(context.Background(), &originalsv1.GetCrashRoundRequest{Table: "main", Number: 7}); err != nil || r.GetHash() != ended.GetEnd() {
+				t.Errorf("the last round of main: %v %v", r, err)
+			}
+			if m := getTable(t, third, "main"); m.GetNext().GetTerminal() != announced || m.GetEnd() != ended.GetEnd() {
+				t.Errorf("after a new start main is %v", m)
+			}
+		})
+	}
+}
+
+func TestTwoOwnersMakeTheNextChainAtOnce(t *testing.T) {
+	l := newLine(t, onRedis(t), NextChain{Length: 5000, Low: 1, Salt: ownSalt})
+	l.open(false)
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	terminals, makers := map[rng.Terminal]int{}, 0
+	for range 8 {
+		all.Go(func() {
+			n, err := l.chains.newChain(l.next, "main", time.Now())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			chain, made, err := l.chains.Create(context.Background(), "main-2", n)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			terminals[chain.Terminal()]++
+			if made {
+				makers++
+			}
+		})
+	}
+	all.Wait()
+	if len(terminals) != 1 || makers != 1 {
+		t.Errorf("%d chains, made by %d", len(terminals), makers)
+	}
+}
+
+// faulty is a store of chains whose writes fail.
+type faulty struct {
+	ledger.CrashChains
+	persist bool // the write is done all the same, and its answer lost
+	left    int  // writes that fail
+}
+
+var errLost = reason.New(reason.StoreUnavailable, "injected fault")
+
+func (f *faulty) fault(do func() (ledger.CrashChain, error)) (ledger.CrashChain, error) {
+	if f.left == 0 {
+		return do()
+	}
+	f.left--
+	if f.persist {
+		_, _ = do()
+	}
+	return ledger.CrashChain{}, errLost
+}
+
+func (f *faulty) CreateCrashChain(ctx context.Context, table string, c ledger.CrashChain, sealed []byte) (ledger.CrashChain, error) {
+	return f.fault(func() (ledger.CrashChain, error) { return f.CrashChains.CreateCrashChain(ctx, table, c, sealed) })
+}
+
+func (f *faulty) FixCrashSalt(ctx context.Context, table string, salt rng.Salt, signature []byte) (ledger.CrashChain, error) {
+	return f.fault(func() (ledger.CrashChain, error) { return f.CrashChains.FixCrashSalt(ctx, table, salt, signature) })
+}
+
+// TestFailedCallThatHadAnEffect: each write of a chain's life fails once, with
+// and without effect. What was announced never changes.
+func TestFailedCallThatHadAnEffect(t *testing.T) {
+	for name, persist := range map[string]bool{"failed": false, "failed, but had its effect": true} {
+		t.Run(name, func(t *testing.T) {
+			h := onRedis(t)
+			ctx := context.Background()
+			store := &faulty{CrashChains: h.store, persist: persist, left: 1}
+			chains := &Chains{Store: store, Keys: newKeys(t)}
+			n := NewChain{Length: 100, Plan: ledger.CrashSaltPlan{Kind: ledger.CrashSaltBitcoin, Named: 940_000}}
+			if _, _, err := chains.Create(ctx, "main", n); reason.Of(err) != reason.StoreUnavailable {
+				t.Fatalf("a write whose answer was lost: %v", err)
+			}
+			chain, made, err := chains.Create(ctx, "main", n)
+			if err != nil || made == persist {
+				t.Fatalf("repeated: made %v, %v", made, err)
+			}
+			if err := chain.Verify(nil); err != nil {
+				t.Error(err)
+			}
+			salt := rng.Salt(strings.Repeat("0", 32) + strings.Repeat("a5", 16))
+			store.left = 1
+			if _, err := store.FixCrashSalt(ctx, "main", salt, nil); reason.Of(err) != reason.StoreUnavailable {
+				t.Fatalf("a write whose answer was lost: %v", err)
+			}
+			kept, err := store.FixCrashSalt(ctx, "main", salt, nil)
+			if err != nil || kept.Salt != salt {
+				t.Errorf("repeated: %v", err)
+			}
+			other := rng.Salt(strings.Repeat("0", 64))
+			if _, err := store.FixCrashSalt(ctx, "main", other, nil); !errors.Is(err, ledger.ErrCrashSalt) {
+				t.Errorf("another salt: %v", err)
+			}
+			if kept, err = h.store.CrashChain(ctx, "main"); err != nil || kept.Salt != salt || kept.Terminal != chain.Terminal() {
+				t.Errorf("kept %+v, %v", kept, err)
+			}
+		})
+	}
+}
+
+// TestNoRoundBeforeTheSalt: a table does not open, and shows what it waits for.
+func TestNoRoundBeforeTheSalt(t *testing.T) {
+	l := newLine(t, onRedis(t), NextChain{})
+	ctx := context.Background()
+	if _, err := l.chains.OpenLine(ctx, "main", l.next, l.short); !errors.Is(err, ledger.ErrNotFound) {
+		t.Fatalf("a table without a chain: %v", err)
+	}
+	plan := ledger.CrashSaltPlan{Kind: ledger.CrashSaltBitcoin, Named: 940_000}
+	if _, _, err := l.chains.Create(ctx, "main", NewChain{Length: 3, Plan: plan}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := l.chains.Create(ctx, "main-2", NewChain{Length: 50, Plan: plan, After: "main"}); err != nil {
+		t.Fatal(err)
+	}
+	p, other := l.open(true), l.open(true)
+	alice := l.player("alice")
+	l.await("main-2 to be known", func() bool { return p.find("main-2") != nil })
+	time.Sleep(300 * time.Millisecond)
+	for _, table := range []string{"main", "main-2"} {
+		m := getTable(t, p, table)
+		if m.GetPhase() != originalsv1.CrashTable_STOPPED || m.GetNumber() != 0 || m.GetSalt().GetKind() != originalsv1.CrashSalt_BITCOIN_BLOCK ||
+			m.GetSalt().GetNamed() != 940_000 || m.GetSalt().GetValue() != "" {
+			t.Errorf("before its salt %s is %v", table, m)
+		}
+		if _, err := p.betAt(table, alice, "early"); reason.Of(err) != reason.BettingClosed {
+			t.Errorf("a bet at %s before its salt: %v", table, err)
+		}
+	}
+	salt := rng.Salt(strings.Repeat("0", 32) + strings.Repeat("a5", 16))
+	if _, err := l.store.FixCrashSalt(ctx, "main", salt, nil); err != nil {
+		t.Fatal(err)
+	}
+	l.await("the end of main", func() bool {
+		return getTable(t, p, "main").GetPhase() == originalsv1.CrashTable_STOPPED && l.stateOf("main").Number == 3
+	})
+	r, err := other.GetCrashRound(ctx, &originalsv1.GetCrashRoundRequest{Table: "main", Number: 2})
+	if err != nil || r.GetSalt().GetValue() != string(salt) {
+		t.Errorf("a process that does not play shows %v %v", r, err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if s := l.stateOf("main-2"); s.Number != 0 {
+		t.Fatalf("main-2 was opened without its salt: %+v", s)
+	}
+	if _, err := l.store.FixCrashSalt(ctx, "main-2", salt, nil); err != nil {
+		t.Fatal(err)
+	}
+	l.await("main-2", func() bool { return l.stateOf("main-2").Number > 1 })
+}
+
+// TestASaltThatABeaconGives is named with the chain, and fixed by the process
+// itself when it is published.
+func TestASaltThatABeaconGives(t *testing.T) {
+	rule := SaltRule{Kind: ledger.CrashSaltDrand, Network: beacon.TestHash}
+	l := newLine(t, onRedis(t), NextChain{Length: 1000, Low: 1, Salt: rule})
+	made := time.Now()
+	p := l.open(true)
+	m := getTable(t, p, "main")
+	network := beacon.Test(time.Now).Network()
+	named := uint64(m.GetSalt().GetNamed())
+	if m.GetSalt().GetKind() != originalsv1.CrashSalt_DRAND || network.TimeOf(named).Before(made.Add(time.Second)) || m.GetSalt().GetNetwork() != beacon.TestHash {
+		t.Fatalf("announced with %v", m.GetSalt())
+	}
+	if m.GetSalt().GetValue() != "" || m.GetPhase() != originalsv1.CrashTable_STOPPED {
+		t.Fatalf("before its salt the table is %v", m)
+	}
+	l.await("the first round", func() bool { return l.stateOf("main").Number > 0 })
+	if time.Now().Before(network.TimeOf(named)) {
+		t.Error("it opened before the salt could be known")
+	}
+	entry, err := beacon.Test(time.Now).Fetch(context.Background(), named)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := getTable(t, p, "main").GetSalt(); got.GetValue() != string(entry.Randomness) || got.GetSignature() != hexOf(entry.Signature) {
+		t.Errorf("fixed as %v, want %s", got, entry.Randomness)
+	}
+}
+
+// TestAReplacedStoreAtTheEndOfAChain: all that is left may have been opened in
+// time that was lost. It is void, and the next chain goes on.
+func TestAReplacedStoreAtTheEndOfAChain(t *testing.T) {
+	h, e := onEmbedded(t)
+	l := newLine(t, h, NextChain{Length: 4, Low: 4, Salt: ownSalt})
+	l.short = Timings{Betting: 700 * time.Millisecond, Crashed: 5 * time.Millisecond, Tick: 5 * time.Millisecond}
+	p := l.open(true)
+	alice, bob := l.player("alice"), l.player("bob")
+	l.await("round 3", func() bool { s := l.stateOf("main"); return s.Number == 3 && s.Phase == ledger.CrashBetting })
+	if _, err := p.betAt("main", alice, "a"); err != nil {
+		t.Fatal(err)
+	}
+	l.await("the lock of round 3", func() bool { s := l.stateOf("main"); return s.Number > 3 || s.Phase >= ledger.CrashClosing })
+	queued, err := p.betAt("main", bob, "b") // waits for round 4
+	if err != nil || queued.GetCrash().GetNumber() != 4 {
+		t.Fatalf("a bet for the last round: %v %v", queued, err)
+	}
+	e.Replace()
+	l.await("the end of main", func() bool { return l.stateOf("main").Number == 4 && l.stateOf("main").Phase == ledger.CrashFinal })
+	if got := l.balance(bob); got != 100_000 {
+		t.Errorf("balance %d after a bet on a round that was never played", got)
+	}
+	if bet, err := l.store.FindCrashBet(context.Background(), "main", alice, "a"); err != nil || bet.Round.State == ledger.Open {
+		t.Errorf("the bet before: %+v, %v", bet, err)
+	}
+	rounds, err := finalRounds(context.Background(), l.store, "main", 1, 4)
+	if err != nil || len(rounds) != 4 {
+		t.Fatalf("%d rounds are listed, %v", len(rounds), err)
+	}
+	last := p.mustRound(t, "main", 4)
+	if last.GetState() != originalsv1.CrashRound_VOID || last.GetVoidReason() != ledger.CrashVoidStore || last.GetHash() == "" || last.CrashE2 == nil {
+		t.Errorf("the last round is %v", last)
+	}
+	if m := getTable(t, p, "main"); m.GetEnd() != last.GetHash() || m.GetPhase() != originalsv1.CrashTable_STOPPED {
+		t.Errorf("main is %v", m)
+	}
+	l.await("main-2", func() bool { return l.stateOf("main-2").Number > 1 })
+}
+
+func (p *process) mustRound(t testing.TB, table string, number uint32) *originalsv1.CrashRound {
+	t.Helper()
+	r, err := p.GetCrashRound(context.Background(), &originalsv1.GetCrashRoundRequest{Table: table, Number: number})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestNamesOfSuccessors(t *testing.T) {
+	long := rng.Table(strings.Repeat("x", 32))
+	for _, c := range []struct {
+		base rng.Table
+		n    int
+		want rng.Table
+	}{{"main", 2, "main-2"}, {"main", 13, "main-13"}, {"room-1", 2, "room-1-2"}, {long, 2, long[:30] + "-2"}, {long, 100, long[:28] + "-100"}, {"a", 2, "a-2"}} {
+		got := Successor(c.base, c.n)
+		if _, err := rng.ParseTable(string(got)); err != nil || got != c.want {
+			t.Errorf("%d after %s is %s, want %s", c.n, c.base, got, c.want)
+		}
+	}
+}
+
+// TestAForeignChainInTheLine: a table of another line keeps its chain.
+func TestAForeignChainInTheLine(t *testing.T) {
+	l := newLine(t, onRedis(t), NextChain{Length: 5, Low: 5, Salt: ownSalt})
+	if _, _, err := l.chains.Create(context.Background(), "main-2", selfChosen(100)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.chains.OpenLine(context.Background(), "main", l.next, l.short); err == nil || !strings.Contains(err.Error(), "main-2") {
+		t.Errorf("a line with a foreign chain: %v", err)
+	}
+}
