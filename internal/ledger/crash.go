@@ -19,6 +19,9 @@ func CrashBook(p Player, table string) PairID {
 	return PairIDFromBytes(p.Partition(), [10]byte(sum[:10]))
 }
 
+// CrashBookGap is how many counts of a book are left out after a loss of the store.
+const CrashBookGap = 127
+
 // CrashPhase is where the newest round of a table stands. It only ever grows,
 // until the next round is opened.
 type CrashPhase uint8
@@ -243,7 +246,10 @@ type CrashStore interface {
 	FindCrashBet(ctx context.Context, table string, p Player, betID string) (CrashTaken, error)
 	// LoadCrashBet returns a bet by its id. The owner is not checked here. ErrNotFound.
 	LoadCrashBet(ctx context.Context, id RoundID) (CrashTaken, error)
-	// CrashBookLength returns how many bets the player's book at a table holds.
+	// CrashBookLength returns the count that the next bet of the player's book at a
+	// table has at least. The newest bet has the count before it. After a loss of the
+	// store CrashBookGap counts are left out, so that no bet gets the id of one of so
+	// many that were lost.
 	CrashBookLength(ctx context.Context, table string, p Player) (uint32, error)
 	// Rounds returns the bets of a book, as it does the rounds of a pair.
 	Rounds(ctx context.Context, book PairID, first uint32, count int) ([]Round, error)

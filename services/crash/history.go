@@ -74,7 +74,7 @@ func (s *Service) GetTable(ctx context.Context, req *originalsv1.GetTableRequest
 	if err != nil {
 		return nil, err
 	}
-	const newest = 8 // a player has two live bets at most, and those that he has cancelled
+	const newest = 8 + ledger.CrashBookGap // a player has two live bets at most, and those that he has cancelled
 	first := count - min(count, newest)
 	bets, err := s.o.Store.Rounds(ctx, ledger.CrashBook(p, t.name()), first, int(count-first))
 	if err != nil {
@@ -168,27 +168,38 @@ func (s *Service) ownBet(ctx context.Context, t *table, p ledger.Player, r ledge
 	if err != nil {
 		return nil, err
 	}
+	var found *ledger.Round // the newest bet of rounds up to r
 	book := ledger.CrashBook(p, t.name())
 	for low := uint32(0); low < high; { // the first bet of a later round
 		middle := low + (high-low)/2
-		some, err := s.o.Store.Rounds(ctx, book, middle, 1)
+		bet, err := s.betFrom(ctx, book, middle)
 		if err != nil {
 			return nil, err
 		}
-		if len(some) == 1 && some[0].Bet.Crash.Number > r.Number {
+		if bet == nil || bet.Bet.Crash.Number > r.Number {
 			high = middle
 		} else {
-			low = middle + 1
+			found, low = bet, bet.ID.Nonce+1
 		}
 	}
-	if high == 0 {
+	if found == nil || found.Bet.Crash.Number != r.Number {
 		return nil, nil
 	}
-	some, err := s.o.Store.Rounds(ctx, book, high-1, 1)
-	if err != nil || len(some) == 0 || some[0].Bet.Crash.Number != r.Number {
-		return nil, err
+	return wire.CrashBet(ledger.CrashTaken{Table: t.name(), Player: p, Round: *found}, r.PointE2), nil
+}
+
+// betFrom returns the first bet of a book from a count on; nil when there is none.
+func (s *Service) betFrom(ctx context.Context, book ledger.PairID, count uint32) (*ledger.Round, error) {
+	for _, n := range []int{1, ledger.CrashBookGap + 1} {
+		bets, err := s.o.Store.Rounds(ctx, book, count, n)
+		if err != nil {
+			return nil, err
+		}
+		if len(bets) > 0 {
+			return &bets[0], nil
+		}
 	}
-	return wire.CrashBet(ledger.CrashTaken{Table: t.name(), Player: p, Round: some[0]}, r.PointE2), nil
+	return nil, nil
 }
 
 // ListCrashRounds lists rounds, newest first.

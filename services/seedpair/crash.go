@@ -185,8 +185,9 @@ func (l *lister) crashFeed(ctx context.Context, table, position string) (*feed, 
 			f.rounds = append(f.rounds, wire.CrashBet(ledger.CrashTaken{Table: table, Player: l.player, Round: b}, point))
 			f.at = append(f.at, strconv.FormatUint(uint64(end)+1, 10))
 		}
-		if len(bets) == 0 {
-			end = 0
+		if len(bets) == 0 { // counts that were left out, or the beginning
+			end = first
+			read++
 		}
 	}
 	if end > 0 {

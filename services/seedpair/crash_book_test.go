@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/base32"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/openoriginals/originals/internal/ledger"
 	"github.com/openoriginals/originals/internal/reason"
@@ -42,5 +44,26 @@ func TestBookOfCrashBetsIsNoSeedPair(t *testing.T) {
 			t.Errorf("the active pair is %s, and was %s", now, own)
 		}
 		p.playDice(100)
+	})
+}
+
+// After a loss of the store the counts of a book go on above a gap. A list walks
+// over it.
+func TestRoundsAreListedAcrossTheGapThatALossLeaves(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *house) {
+		p := h.player()
+		var ids []string
+		for number := range uint32(6) {
+			if number == 3 {
+				h.replace()
+			}
+			time.Sleep(2 * time.Millisecond) // records tell milliseconds apart
+			ids = append(ids, p.crashRound(h, number+1).Round.ID.String())
+		}
+		slices.Reverse(ids)
+		for _, n := range []int32{1, 2, 200} {
+			listed, _ := p.allRounds(&originalsv1.ListRoundsRequest{PageSize: size(n), Game: originalsv1.Game_CRASH}, func() {})
+			wantIDs(t, "crash", listed, ids)
+		}
 	})
 }

@@ -35,6 +35,7 @@ func RunCrash(t *testing.T, b CrashBackend) {
 		{"A paused owner can write nothing", testCrashFencing},
 		{"The round's limit is held before a bet is taken, and released when it is not", testCrashLimit},
 		{"After a loss of the store numbers go on above, and no bet is taken meanwhile", func(t *testing.T, f *floor) { testCrashReplaced(t, f, b) }},
+		{"After a loss of the store no bet gets the id of one that was lost", func(t *testing.T, f *floor) { testCrashBook(t, f, b) }},
 		{"Events are numbered without a gap", testCrashEvents},
 		{"After a loss of the store no event gets a number that was seen", func(t *testing.T, f *floor) { testCrashEventSeries(t, f, b) }},
 		{"Refused bets leave everything as it was", testCrashRefusals},

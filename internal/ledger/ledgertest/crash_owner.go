@@ -125,3 +125,37 @@ func testCrashReplaced(t *testing.T, f *floor, b CrashBackend) {
 		t.Fatalf("history %+v", history)
 	}
 }
+
+// testCrashBook has bets before and after a loss of the store. A wallet may have
+// booked bets that are lost, by the ids that the next ones would have had.
+func testCrashBook(t *testing.T, f *floor, b CrashBackend) {
+	p := f.player()
+	play := func(number uint32, id string) ledger.RoundID {
+		f.open(number)
+		taken := f.bet(p, id, 200)
+		for _, bet := range f.lock(number) {
+			f.settle(ledger.CrashSettlement{Bet: bet})
+		}
+		f.finish(number, 300)
+		return taken.Round.ID
+	}
+	play(1, "a")
+	last := play(2, "b")
+	if last.Nonce != 1 {
+		t.Fatalf("the second bet is %v", last)
+	}
+	b.Replace(t)
+	f.owner = f.take("two")
+	after := play(3, "c")
+	if after.Nonce != last.Nonce+1+ledger.CrashBookGap || after.Pair != last.Pair {
+		t.Errorf("after a loss the next bet is %v, and was %v", after, last)
+	}
+	if next := play(4, "d"); next.Nonce != after.Nonce+1 {
+		t.Errorf("the bet after %v is %v", after, next)
+	}
+	for _, id := range []string{"a", "c"} {
+		if _, err := f.b.Store.FindCrashBet(f.ctx, f.table, p, id); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}

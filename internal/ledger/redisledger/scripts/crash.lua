@@ -1,6 +1,6 @@
 -- Stands between round.lua and the scripts of crash bets, which live in the
 -- partition of their player:
---   s:<book>   u player, g table, n bets so far, b<number> the live bet of a round
+--   s:<book>   u player, g table, n the next count, f fence of the newest bet, b<number> the live bet of a round
 --   i:<book>:  index of bet ids, as that of seed pairs
 --   ct:<table>         n newest round, p '1' while it takes bets, e epoch, w owner, f fence when it was opened
 --   cb:<table>:<number> unsettled bets of a round: <book>-<count> = player 0 record

@@ -1,0 +1,49 @@
+package crash
+
+import (
+	"testing"
+	"time"
+
+	"github.com/openoriginals/originals/internal/ledger"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
+)
+
+// After a loss of the store the counts of a player's bets go on above a gap. His
+// bets on both sides of it are found by their rounds, and the live one is shown.
+func TestBetsAreFoundAcrossTheGapThatALossLeaves(t *testing.T) {
+	h, e := onEmbedded(t)
+	h.short.Betting = time.Second
+	p := h.start(true)
+	alice := h.player("alice")
+	rounds := map[string]uint32{}
+	for _, id := range []string{"a", "b", "c", "d"} {
+		if id == "c" {
+			e.Replace()
+		}
+		var round *originalsv1.Round
+		h.await("a bet that is taken", func() (taken bool) {
+			var err error
+			round, err = p.bet(alice, id, 101)
+			return err == nil
+		})
+		bet, err := ledger.ParseRoundID(round.GetRoundId())
+		if err != nil || (id > "b") != (bet.Nonce >= ledger.CrashBookGap) {
+			t.Errorf("%s is %v, %v", id, bet, err)
+		}
+		rounds[id] = round.GetCrash().GetNumber()
+		seen, err := p.GetTable(as(alice), &originalsv1.GetTableRequest{Table: "main"})
+		if err != nil || len(seen.GetBets()) == 0 || seen.GetBets()[0].GetBetId() != id {
+			t.Errorf("%s: the table shows %v, %v", id, seen.GetBets(), err)
+		}
+		h.awaitFinal(rounds[id])
+	}
+	for id, number := range rounds {
+		req := &originalsv1.GetCrashRoundRequest{Table: "main", Number: number}
+		if seen, err := p.GetCrashRound(as(alice), req); err != nil || seen.GetBet().GetBetId() != id {
+			t.Errorf("%s: round %d shows %v, %v", id, number, seen.GetBet(), err)
+		}
+		if seen, err := p.GetCrashRound(as(h.player("bob")), req); err != nil || seen.GetBet() != nil {
+			t.Errorf("another player is shown %v, %v", seen.GetBet(), err)
+		}
+	}
+}
