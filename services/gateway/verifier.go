@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/openoriginals/originals/internal/beacon"
 	"github.com/openoriginals/originals/internal/bet"
 	proof "github.com/openoriginals/originals/internal/evidence"
 	"github.com/openoriginals/originals/internal/game/mines"
@@ -22,19 +23,24 @@ import (
 
 // BindVerifier registers VerifierService, which needs nothing but its request.
 func BindVerifier(reg grpc.ServiceRegistrar) {
-	originalsv1.RegisterVerifierServiceServer(reg, verifier{})
+	originalsv1.RegisterVerifierServiceServer(reg, verifier{beacon: beacon.Quicknet(), walks: newWalks()})
 }
 
 type verifier struct {
 	originalsv1.UnimplementedVerifierServiceServer
+	beacon *beacon.Network
+	walks  walks
 }
 
 // Verify derives the outcome of a bet from its seeds, by the code that plays;
 // that of another house by the arithmetic which that house has published. It
 // compares the commitment and the result that the player was shown.
-func (verifier) Verify(_ context.Context, r *originalsv1.VerifyRequest) (*originalsv1.VerifyResponse, error) {
+func (v verifier) Verify(ctx context.Context, r *originalsv1.VerifyRequest) (*originalsv1.VerifyResponse, error) {
 	if bet := r.GetForeign(); bet != nil {
 		return verifyForeign(r, bet)
+	}
+	if round := r.GetCrash(); round != nil {
+		return v.verifyCrash(ctx, r, round)
 	}
 	claim, err := claimOf(r)
 	if err != nil {
@@ -53,14 +59,14 @@ func (verifier) Verify(_ context.Context, r *originalsv1.VerifyRequest) (*origin
 	}
 	wronghouse.NoteOthers(claim, &result)
 	answer := &originalsv1.VerifyResponse{Commitment: result.Commitment.String(), Signature: result.Signature}
-	compare(answer, claim, result)
+	compare(answer, result.Report, claim.Stated, claim.Commitment != nil)
 	return answer, show(answer, claim)
 }
 
 // claimOf reads our own bet and what its player was shown.
 func claimOf(r *originalsv1.VerifyRequest) (claim proof.Claim, err error) {
 	if r.GetScheme() != rng.Scheme {
-		return claim, reason.Field("scheme", "must be "+rng.Scheme+"; a bet of another house stands in foreign")
+		return claim, reason.Field("scheme", "must be "+rng.Scheme+"; a round of a crash table stands in crash, a bet of another house in foreign")
 	}
 	if claim.ServerSeed, err = rng.ParseServerSeed(r.GetServerSeed()); err != nil {
 		m, words := proof.ServerSeedMistake(r.GetServerSeed(), r.GetClientSeed(), r.GetCommitment())
@@ -123,7 +129,7 @@ func parameters(r *originalsv1.VerifyRequest) (b bet.Bet, picks []uint8, err err
 			picks, err = wire.Picks(p.Mines.GetPicks())
 		}
 	default:
-		err = reason.New(reason.InvalidField, "one of dice, limbo, roulette, mines and foreign is required", "field", "dice")
+		err = reason.New(reason.InvalidField, "one of dice, limbo, roulette, mines, crash and foreign is required", "field", "dice")
 	}
 	return b, picks, err
 }

@@ -37,22 +37,24 @@ func claimedOf(r *originalsv1.VerifyRequest) (map[string]string, error) {
 	return stated, nil
 }
 
-// compare puts the verdict on our own bet into the answer.
-func compare(answer *originalsv1.VerifyResponse, claim proof.Claim, result proof.Result) {
-	asked := make(map[string]bool)
-	for name := range claim.Stated {
+// compare puts the verdict on our own bet into the answer: the report, and
+// which of its checks were asked for. committed says that a commitment was
+// given.
+func compare(answer *originalsv1.VerifyResponse, report proof.Report, stated map[string]string, committed bool) {
+	asked := map[string]bool{commitmentCheck: committed}
+	for name := range stated {
 		asked[proof.CheckOf(name)] = true
 	}
-	for _, check := range result.Report.Checks {
+	for _, check := range report.Checks {
 		for _, f := range check.Failures {
 			answer.Checks = append(answer.Checks, failed(check.Name, f.Words, f.Mistake))
 		}
-		if check.Passed && (asked[check.Name] || check.Name == commitmentCheck && claim.Commitment != nil) {
+		if check.Passed && asked[check.Name] {
 			answer.Checks = append(answer.Checks, &originalsv1.VerifyCheck{Name: check.Name, Passed: true})
 		}
 	}
-	answer.Notes = result.Report.Notes
-	answer.Verdict = verdictOf(answer.Checks, claim.Commitment != nil)
+	answer.Notes = report.Notes
+	answer.Verdict = verdictOf(answer.Checks, committed)
 }
 
 const (

@@ -74,7 +74,7 @@ func (x VerifyResponse_Verdict) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use VerifyResponse_Verdict.Descriptor instead.
 func (VerifyResponse_Verdict) EnumDescriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{4, 0}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{5, 0}
 }
 
 // Mistake is a usual mistake, which would explain why a check does not hold.
@@ -163,28 +163,30 @@ func (x VerifyCheck_Mistake) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use VerifyCheck_Mistake.Descriptor instead.
 func (VerifyCheck_Mistake) EnumDescriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{5, 0}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{6, 0}
 }
 
 type VerifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// originals-v1; with `foreign` the name of a house: stake, primedice, betkyo,
-	// cloudbet, dicechess, bustabit, bcgame, duel.com or liqd.
+	// originals-v1; with `crash` crash-v1; with `foreign` the name of a house:
+	// stake, primedice, betkyo, cloudbet, dicechess, bustabit, bcgame, duel.com or
+	// liqd.
 	Scheme string `protobuf:"bytes,1,opt,name=scheme,proto3" json:"scheme,omitempty"`
-	// 64 lower-case hex digits. Of another house exactly what it revealed; for
-	// the crash of a chain the hash of the game.
+	// 64 lower-case hex digits; of crash-v1 the hash of the round. Of another house
+	// exactly what it revealed; for the crash of a chain the hash of the game.
 	ServerSeed string `protobuf:"bytes,2,opt,name=server_seed,json=serverSeed,proto3" json:"server_seed,omitempty"`
 	// Used byte for byte. Left out for games that have none.
 	ClientSeed string `protobuf:"bytes,3,opt,name=client_seed,json=clientSeed,proto3" json:"client_seed,omitempty"`
 	// Left out for games that have none. Other houses may have greater ones: see
 	// `foreign`.
 	Nonce *uint32 `protobuf:"varint,4,opt,name=nonce,proto3,oneof" json:"nonce,omitempty"`
-	// The commitment that was shown before the bet, 64 lower-case hex digits.
-	// Without it anybody could have made up a server seed that fits.
+	// The commitment that was shown before the bet, 64 lower-case hex digits; of
+	// crash-v1 the terminal. Without it anybody could have made up a server seed
+	// that fits.
 	Commitment *string `protobuf:"bytes,5,opt,name=commitment,proto3,oneof" json:"commitment,omitempty"`
 	// What was shown as the result, each name once: of our own bets roll, win,
-	// outcomeE2, pocket, mines, hitMine, multiplierE4 and payout; of another
-	// house the names of ForeignOutcome.
+	// outcomeE2, pocket, mines, hitMine, crashE2, multiplierE4 and payout; of
+	// another house the names of ForeignOutcome.
 	Claimed []*ClaimedValue `protobuf:"bytes,6,rep,name=claimed,proto3" json:"claimed,omitempty"`
 	// Of our own bets: the stake in the currency's smallest unit, without which no
 	// payout can be compared. Of roulette it is the sum of the chips, and left out.
@@ -198,6 +200,7 @@ type VerifyRequest struct {
 	//	*VerifyRequest_Roulette
 	//	*VerifyRequest_Mines
 	//	*VerifyRequest_Foreign
+	//	*VerifyRequest_Crash
 	Parameters    isVerifyRequest_Parameters `protobuf_oneof:"parameters"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -334,6 +337,15 @@ func (x *VerifyRequest) GetForeign() *ForeignBet {
 	return nil
 }
 
+func (x *VerifyRequest) GetCrash() *CrashParameters {
+	if x != nil {
+		if x, ok := x.Parameters.(*VerifyRequest_Crash); ok {
+			return x.Crash
+		}
+	}
+	return nil
+}
+
 type isVerifyRequest_Parameters interface {
 	isVerifyRequest_Parameters()
 }
@@ -360,6 +372,11 @@ type VerifyRequest_Foreign struct {
 	Foreign *ForeignBet `protobuf:"bytes,14,opt,name=foreign,proto3,oneof"`
 }
 
+type VerifyRequest_Crash struct {
+	// A round of a crash table.
+	Crash *CrashParameters `protobuf:"bytes,15,opt,name=crash,proto3,oneof"`
+}
+
 func (*VerifyRequest_Dice) isVerifyRequest_Parameters() {}
 
 func (*VerifyRequest_Limbo) isVerifyRequest_Parameters() {}
@@ -369,6 +386,109 @@ func (*VerifyRequest_Roulette) isVerifyRequest_Parameters() {}
 func (*VerifyRequest_Mines) isVerifyRequest_Parameters() {}
 
 func (*VerifyRequest_Foreign) isVerifyRequest_Parameters() {}
+
+func (*VerifyRequest_Crash) isVerifyRequest_Parameters() {}
+
+// CrashParameters name a round of a crash table, and a bet in it.
+type CrashParameters struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Table string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
+	// From 1.
+	Number uint32 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	// 64 lower-case hex digits. May be left out with the beacon's signature.
+	Salt *string `protobuf:"bytes,3,opt,name=salt,proto3,oneof" json:"salt,omitempty"`
+	// Where the bet cashed out, or would have by itself: hundredths, 101 to
+	// 1000000. Left out without a bet.
+	TargetE2 *uint32 `protobuf:"varint,4,opt,name=target_e2,json=targetE2,proto3,oneof" json:"target_e2,omitempty"`
+	// Of the beacon that salts this round alone: the round that was named.
+	BeaconRound *int64 `protobuf:"varint,5,opt,name=beacon_round,json=beaconRound,proto3,oneof" json:"beacon_round,omitempty"`
+	// 96 lower-case hex digits.
+	BeaconSignature *string `protobuf:"bytes,6,opt,name=beacon_signature,json=beaconSignature,proto3,oneof" json:"beacon_signature,omitempty"`
+	// When `commitment` is not the terminal but the hash of an earlier round: its
+	// number. At most 1,000,000 rounds may lie between.
+	AnchorNumber  *uint32 `protobuf:"varint,7,opt,name=anchor_number,json=anchorNumber,proto3,oneof" json:"anchor_number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CrashParameters) Reset() {
+	*x = CrashParameters{}
+	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CrashParameters) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CrashParameters) ProtoMessage() {}
+
+func (x *CrashParameters) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CrashParameters.ProtoReflect.Descriptor instead.
+func (*CrashParameters) Descriptor() ([]byte, []int) {
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *CrashParameters) GetTable() string {
+	if x != nil {
+		return x.Table
+	}
+	return ""
+}
+
+func (x *CrashParameters) GetNumber() uint32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *CrashParameters) GetSalt() string {
+	if x != nil && x.Salt != nil {
+		return *x.Salt
+	}
+	return ""
+}
+
+func (x *CrashParameters) GetTargetE2() uint32 {
+	if x != nil && x.TargetE2 != nil {
+		return *x.TargetE2
+	}
+	return 0
+}
+
+func (x *CrashParameters) GetBeaconRound() int64 {
+	if x != nil && x.BeaconRound != nil {
+		return *x.BeaconRound
+	}
+	return 0
+}
+
+func (x *CrashParameters) GetBeaconSignature() string {
+	if x != nil && x.BeaconSignature != nil {
+		return *x.BeaconSignature
+	}
+	return ""
+}
+
+func (x *CrashParameters) GetAnchorNumber() uint32 {
+	if x != nil && x.AnchorNumber != nil {
+		return *x.AnchorNumber
+	}
+	return 0
+}
 
 // ClaimedValue is one part of a result as its player saw it.
 type ClaimedValue struct {
@@ -383,7 +503,7 @@ type ClaimedValue struct {
 
 func (x *ClaimedValue) Reset() {
 	*x = ClaimedValue{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	mi := &file_originals_v1_verifier_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +515,7 @@ func (x *ClaimedValue) String() string {
 func (*ClaimedValue) ProtoMessage() {}
 
 func (x *ClaimedValue) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[1]
+	mi := &file_originals_v1_verifier_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +528,7 @@ func (x *ClaimedValue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimedValue.ProtoReflect.Descriptor instead.
 func (*ClaimedValue) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{1}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ClaimedValue) GetName() string {
@@ -477,7 +597,7 @@ type ForeignBet struct {
 
 func (x *ForeignBet) Reset() {
 	*x = ForeignBet{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[2]
+	mi := &file_originals_v1_verifier_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -489,7 +609,7 @@ func (x *ForeignBet) String() string {
 func (*ForeignBet) ProtoMessage() {}
 
 func (x *ForeignBet) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[2]
+	mi := &file_originals_v1_verifier_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -502,7 +622,7 @@ func (x *ForeignBet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignBet.ProtoReflect.Descriptor instead.
 func (*ForeignBet) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{2}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ForeignBet) GetGame() string {
@@ -687,7 +807,7 @@ type ForeignOutcome struct {
 
 func (x *ForeignOutcome) Reset() {
 	*x = ForeignOutcome{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[3]
+	mi := &file_originals_v1_verifier_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +819,7 @@ func (x *ForeignOutcome) String() string {
 func (*ForeignOutcome) ProtoMessage() {}
 
 func (x *ForeignOutcome) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[3]
+	mi := &file_originals_v1_verifier_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +832,7 @@ func (x *ForeignOutcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForeignOutcome.ProtoReflect.Descriptor instead.
 func (*ForeignOutcome) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{3}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ForeignOutcome) GetScheme() string {
@@ -844,10 +964,12 @@ func (x *ForeignOutcome) GetPayout() string {
 type VerifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// SHA3-256 of the server seed's text, or what the other house shows: compare
-	// it with the one shown before the bet. Empty for a round of a chain, which
-	// has only the terminal hash that was announced.
+	// it with the one shown before the bet. Of crash-v1 where the hash leads to:
+	// the terminal, or the hash of the anchor. Empty for a round of another house's
+	// chain, which has only the terminal hash that was announced.
 	Commitment string `protobuf:"bytes,1,opt,name=commitment,proto3" json:"commitment,omitempty"`
-	// The signature from which the outcome is squeezed; empty for other houses.
+	// The signature from which the outcome is squeezed, of crash-v1 the digest;
+	// empty for other houses.
 	Signature string `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
 	// Payout multiplier in 1/10000, stake included; 0 for a loss, and for other
 	// houses, whose multiplier stands in `foreign`.
@@ -869,6 +991,7 @@ type VerifyResponse struct {
 	//	*VerifyResponse_Roulette
 	//	*VerifyResponse_Mines
 	//	*VerifyResponse_Foreign
+	//	*VerifyResponse_Crash
 	Outcome       isVerifyResponse_Outcome `protobuf_oneof:"outcome"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -876,7 +999,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[4]
+	mi := &file_originals_v1_verifier_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +1011,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[4]
+	mi := &file_originals_v1_verifier_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +1024,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{4}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *VerifyResponse) GetCommitment() string {
@@ -1005,6 +1128,15 @@ func (x *VerifyResponse) GetForeign() *ForeignOutcome {
 	return nil
 }
 
+func (x *VerifyResponse) GetCrash() *Crash {
+	if x != nil {
+		if x, ok := x.Outcome.(*VerifyResponse_Crash); ok {
+			return x.Crash
+		}
+	}
+	return nil
+}
+
 type isVerifyResponse_Outcome interface {
 	isVerifyResponse_Outcome()
 }
@@ -1029,6 +1161,11 @@ type VerifyResponse_Foreign struct {
 	Foreign *ForeignOutcome `protobuf:"bytes,14,opt,name=foreign,proto3,oneof"`
 }
 
+type VerifyResponse_Crash struct {
+	// Without a bet its targets are 0.
+	Crash *Crash `protobuf:"bytes,15,opt,name=crash,proto3,oneof"`
+}
+
 func (*VerifyResponse_Dice) isVerifyResponse_Outcome() {}
 
 func (*VerifyResponse_Limbo) isVerifyResponse_Outcome() {}
@@ -1038,6 +1175,8 @@ func (*VerifyResponse_Roulette) isVerifyResponse_Outcome() {}
 func (*VerifyResponse_Mines) isVerifyResponse_Outcome() {}
 
 func (*VerifyResponse_Foreign) isVerifyResponse_Outcome() {}
+
+func (*VerifyResponse_Crash) isVerifyResponse_Outcome() {}
 
 // VerifyCheck is one comparison of what was given with what the seeds give.
 type VerifyCheck struct {
@@ -1056,7 +1195,7 @@ type VerifyCheck struct {
 
 func (x *VerifyCheck) Reset() {
 	*x = VerifyCheck{}
-	mi := &file_originals_v1_verifier_proto_msgTypes[5]
+	mi := &file_originals_v1_verifier_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +1207,7 @@ func (x *VerifyCheck) String() string {
 func (*VerifyCheck) ProtoMessage() {}
 
 func (x *VerifyCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_verifier_proto_msgTypes[5]
+	mi := &file_originals_v1_verifier_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +1220,7 @@ func (x *VerifyCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyCheck.ProtoReflect.Descriptor instead.
 func (*VerifyCheck) Descriptor() ([]byte, []int) {
-	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{5}
+	return file_originals_v1_verifier_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *VerifyCheck) GetName() string {
@@ -1116,7 +1255,7 @@ var File_originals_v1_verifier_proto protoreflect.FileDescriptor
 
 const file_originals_v1_verifier_proto_rawDesc = "" +
 	"\n" +
-	"\x1boriginals/v1/verifier.proto\x12\foriginals.v1\x1a\x16originals/v1/bet.proto\"\xd4\x04\n" +
+	"\x1boriginals/v1/verifier.proto\x12\foriginals.v1\x1a\x16originals/v1/bet.proto\"\x8b\x05\n" +
 	"\rVerifyRequest\x12\x16\n" +
 	"\x06scheme\x18\x01 \x01(\tR\x06scheme\x12\x1f\n" +
 	"\vserver_seed\x18\x02 \x01(\tR\n" +
@@ -1135,12 +1274,27 @@ const file_originals_v1_verifier_proto_rawDesc = "" +
 	"\x05limbo\x18\v \x01(\v2\x1d.originals.v1.LimboParametersH\x00R\x05limbo\x12>\n" +
 	"\broulette\x18\f \x01(\v2 .originals.v1.RouletteParametersH\x00R\broulette\x125\n" +
 	"\x05mines\x18\r \x01(\v2\x1d.originals.v1.MinesParametersH\x00R\x05mines\x124\n" +
-	"\aforeign\x18\x0e \x01(\v2\x18.originals.v1.ForeignBetH\x00R\aforeignB\f\n" +
+	"\aforeign\x18\x0e \x01(\v2\x18.originals.v1.ForeignBetH\x00R\aforeign\x125\n" +
+	"\x05crash\x18\x0f \x01(\v2\x1d.originals.v1.CrashParametersH\x00R\x05crashB\f\n" +
 	"\n" +
 	"parametersB\b\n" +
 	"\x06_nonceB\r\n" +
 	"\v_commitmentB\x0e\n" +
-	"\f_stake_units\"8\n" +
+	"\f_stake_units\"\xcb\x02\n" +
+	"\x0fCrashParameters\x12\x14\n" +
+	"\x05table\x18\x01 \x01(\tR\x05table\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\rR\x06number\x12\x17\n" +
+	"\x04salt\x18\x03 \x01(\tH\x00R\x04salt\x88\x01\x01\x12 \n" +
+	"\ttarget_e2\x18\x04 \x01(\rH\x01R\btargetE2\x88\x01\x01\x12&\n" +
+	"\fbeacon_round\x18\x05 \x01(\x03H\x02R\vbeaconRound\x88\x01\x01\x12.\n" +
+	"\x10beacon_signature\x18\x06 \x01(\tH\x03R\x0fbeaconSignature\x88\x01\x01\x12(\n" +
+	"\ranchor_number\x18\a \x01(\rH\x04R\fanchorNumber\x88\x01\x01B\a\n" +
+	"\x05_saltB\f\n" +
+	"\n" +
+	"_target_e2B\x0f\n" +
+	"\r_beacon_roundB\x13\n" +
+	"\x11_beacon_signatureB\x10\n" +
+	"\x0e_anchor_number\"8\n" +
 	"\fClaimedValue\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"\xaf\x06\n" +
@@ -1227,7 +1381,7 @@ const file_originals_v1_verifier_proto_rawDesc = "" +
 	"\x04_winB\r\n" +
 	"\v_multiplierB\x12\n" +
 	"\x10_fair_multiplierB\t\n" +
-	"\a_payout\"\x82\x05\n" +
+	"\a_payout\"\xaf\x05\n" +
 	"\x0eVerifyResponse\x12\x1e\n" +
 	"\n" +
 	"commitment\x18\x01 \x01(\tR\n" +
@@ -1243,7 +1397,8 @@ const file_originals_v1_verifier_proto_rawDesc = "" +
 	"\x05limbo\x18\v \x01(\v2\x13.originals.v1.LimboH\x00R\x05limbo\x124\n" +
 	"\broulette\x18\f \x01(\v2\x16.originals.v1.RouletteH\x00R\broulette\x12+\n" +
 	"\x05mines\x18\r \x01(\v2\x13.originals.v1.MinesH\x00R\x05mines\x128\n" +
-	"\aforeign\x18\x0e \x01(\v2\x1c.originals.v1.ForeignOutcomeH\x00R\aforeign\"L\n" +
+	"\aforeign\x18\x0e \x01(\v2\x1c.originals.v1.ForeignOutcomeH\x00R\aforeign\x12+\n" +
+	"\x05crash\x18\x0f \x01(\v2\x13.originals.v1.CrashH\x00R\x05crash\"L\n" +
 	"\aVerdict\x12\x17\n" +
 	"\x13VERDICT_UNSPECIFIED\x10\x00\x12\f\n" +
 	"\bVERIFIED\x10\x01\x12\x0e\n" +
@@ -1292,47 +1447,51 @@ func file_originals_v1_verifier_proto_rawDescGZIP() []byte {
 }
 
 var file_originals_v1_verifier_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_originals_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_originals_v1_verifier_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_originals_v1_verifier_proto_goTypes = []any{
 	(VerifyResponse_Verdict)(0), // 0: originals.v1.VerifyResponse.Verdict
 	(VerifyCheck_Mistake)(0),    // 1: originals.v1.VerifyCheck.Mistake
 	(*VerifyRequest)(nil),       // 2: originals.v1.VerifyRequest
-	(*ClaimedValue)(nil),        // 3: originals.v1.ClaimedValue
-	(*ForeignBet)(nil),          // 4: originals.v1.ForeignBet
-	(*ForeignOutcome)(nil),      // 5: originals.v1.ForeignOutcome
-	(*VerifyResponse)(nil),      // 6: originals.v1.VerifyResponse
-	(*VerifyCheck)(nil),         // 7: originals.v1.VerifyCheck
-	(*DiceParameters)(nil),      // 8: originals.v1.DiceParameters
-	(*LimboParameters)(nil),     // 9: originals.v1.LimboParameters
-	(*RouletteParameters)(nil),  // 10: originals.v1.RouletteParameters
-	(*MinesParameters)(nil),     // 11: originals.v1.MinesParameters
-	(*Dice)(nil),                // 12: originals.v1.Dice
-	(*Limbo)(nil),               // 13: originals.v1.Limbo
-	(*Roulette)(nil),            // 14: originals.v1.Roulette
-	(*Mines)(nil),               // 15: originals.v1.Mines
+	(*CrashParameters)(nil),     // 3: originals.v1.CrashParameters
+	(*ClaimedValue)(nil),        // 4: originals.v1.ClaimedValue
+	(*ForeignBet)(nil),          // 5: originals.v1.ForeignBet
+	(*ForeignOutcome)(nil),      // 6: originals.v1.ForeignOutcome
+	(*VerifyResponse)(nil),      // 7: originals.v1.VerifyResponse
+	(*VerifyCheck)(nil),         // 8: originals.v1.VerifyCheck
+	(*DiceParameters)(nil),      // 9: originals.v1.DiceParameters
+	(*LimboParameters)(nil),     // 10: originals.v1.LimboParameters
+	(*RouletteParameters)(nil),  // 11: originals.v1.RouletteParameters
+	(*MinesParameters)(nil),     // 12: originals.v1.MinesParameters
+	(*Dice)(nil),                // 13: originals.v1.Dice
+	(*Limbo)(nil),               // 14: originals.v1.Limbo
+	(*Roulette)(nil),            // 15: originals.v1.Roulette
+	(*Mines)(nil),               // 16: originals.v1.Mines
+	(*Crash)(nil),               // 17: originals.v1.Crash
 }
 var file_originals_v1_verifier_proto_depIdxs = []int32{
-	3,  // 0: originals.v1.VerifyRequest.claimed:type_name -> originals.v1.ClaimedValue
-	8,  // 1: originals.v1.VerifyRequest.dice:type_name -> originals.v1.DiceParameters
-	9,  // 2: originals.v1.VerifyRequest.limbo:type_name -> originals.v1.LimboParameters
-	10, // 3: originals.v1.VerifyRequest.roulette:type_name -> originals.v1.RouletteParameters
-	11, // 4: originals.v1.VerifyRequest.mines:type_name -> originals.v1.MinesParameters
-	4,  // 5: originals.v1.VerifyRequest.foreign:type_name -> originals.v1.ForeignBet
-	0,  // 6: originals.v1.VerifyResponse.verdict:type_name -> originals.v1.VerifyResponse.Verdict
-	7,  // 7: originals.v1.VerifyResponse.checks:type_name -> originals.v1.VerifyCheck
-	12, // 8: originals.v1.VerifyResponse.dice:type_name -> originals.v1.Dice
-	13, // 9: originals.v1.VerifyResponse.limbo:type_name -> originals.v1.Limbo
-	14, // 10: originals.v1.VerifyResponse.roulette:type_name -> originals.v1.Roulette
-	15, // 11: originals.v1.VerifyResponse.mines:type_name -> originals.v1.Mines
-	5,  // 12: originals.v1.VerifyResponse.foreign:type_name -> originals.v1.ForeignOutcome
-	1,  // 13: originals.v1.VerifyCheck.mistake:type_name -> originals.v1.VerifyCheck.Mistake
-	2,  // 14: originals.v1.VerifierService.Verify:input_type -> originals.v1.VerifyRequest
-	6,  // 15: originals.v1.VerifierService.Verify:output_type -> originals.v1.VerifyResponse
-	15, // [15:16] is the sub-list for method output_type
-	14, // [14:15] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	4,  // 0: originals.v1.VerifyRequest.claimed:type_name -> originals.v1.ClaimedValue
+	9,  // 1: originals.v1.VerifyRequest.dice:type_name -> originals.v1.DiceParameters
+	10, // 2: originals.v1.VerifyRequest.limbo:type_name -> originals.v1.LimboParameters
+	11, // 3: originals.v1.VerifyRequest.roulette:type_name -> originals.v1.RouletteParameters
+	12, // 4: originals.v1.VerifyRequest.mines:type_name -> originals.v1.MinesParameters
+	5,  // 5: originals.v1.VerifyRequest.foreign:type_name -> originals.v1.ForeignBet
+	3,  // 6: originals.v1.VerifyRequest.crash:type_name -> originals.v1.CrashParameters
+	0,  // 7: originals.v1.VerifyResponse.verdict:type_name -> originals.v1.VerifyResponse.Verdict
+	8,  // 8: originals.v1.VerifyResponse.checks:type_name -> originals.v1.VerifyCheck
+	13, // 9: originals.v1.VerifyResponse.dice:type_name -> originals.v1.Dice
+	14, // 10: originals.v1.VerifyResponse.limbo:type_name -> originals.v1.Limbo
+	15, // 11: originals.v1.VerifyResponse.roulette:type_name -> originals.v1.Roulette
+	16, // 12: originals.v1.VerifyResponse.mines:type_name -> originals.v1.Mines
+	6,  // 13: originals.v1.VerifyResponse.foreign:type_name -> originals.v1.ForeignOutcome
+	17, // 14: originals.v1.VerifyResponse.crash:type_name -> originals.v1.Crash
+	1,  // 15: originals.v1.VerifyCheck.mistake:type_name -> originals.v1.VerifyCheck.Mistake
+	2,  // 16: originals.v1.VerifierService.Verify:input_type -> originals.v1.VerifyRequest
+	7,  // 17: originals.v1.VerifierService.Verify:output_type -> originals.v1.VerifyResponse
+	17, // [17:18] is the sub-list for method output_type
+	16, // [16:17] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_originals_v1_verifier_proto_init() }
@@ -1347,24 +1506,27 @@ func file_originals_v1_verifier_proto_init() {
 		(*VerifyRequest_Roulette)(nil),
 		(*VerifyRequest_Mines)(nil),
 		(*VerifyRequest_Foreign)(nil),
+		(*VerifyRequest_Crash)(nil),
 	}
-	file_originals_v1_verifier_proto_msgTypes[2].OneofWrappers = []any{}
+	file_originals_v1_verifier_proto_msgTypes[1].OneofWrappers = []any{}
 	file_originals_v1_verifier_proto_msgTypes[3].OneofWrappers = []any{}
-	file_originals_v1_verifier_proto_msgTypes[4].OneofWrappers = []any{
+	file_originals_v1_verifier_proto_msgTypes[4].OneofWrappers = []any{}
+	file_originals_v1_verifier_proto_msgTypes[5].OneofWrappers = []any{
 		(*VerifyResponse_Dice)(nil),
 		(*VerifyResponse_Limbo)(nil),
 		(*VerifyResponse_Roulette)(nil),
 		(*VerifyResponse_Mines)(nil),
 		(*VerifyResponse_Foreign)(nil),
+		(*VerifyResponse_Crash)(nil),
 	}
-	file_originals_v1_verifier_proto_msgTypes[5].OneofWrappers = []any{}
+	file_originals_v1_verifier_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_originals_v1_verifier_proto_rawDesc), len(file_originals_v1_verifier_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
