@@ -18,8 +18,14 @@ import (
 	"github.com/openoriginals/originals/internal/auth"
 )
 
-// keyPair makes a key file of an operator and a token that it signs.
+// keyPair makes a key file of an operator and a token of alice's that it signs.
 func keyPair(t *testing.T, path, operator string) (token string) {
+	t.Helper()
+	return keyOf(t, path, operator)("alice", "player")
+}
+
+// keyOf makes a key file of an operator, and returns what signs its tokens.
+func keyOf(t *testing.T, path, operator string) func(sub, role string) string {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -36,14 +42,18 @@ func keyPair(t *testing.T, path, operator string) (token string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed, err := signer.Sign([]byte(`{"sub":"alice","operator":"` + operator + `","role":"player","exp":4102444800}`))
-	if err != nil {
-		t.Fatal(err)
+	return func(sub, role string) string {
+		t.Helper()
+		signed, err := signer.Sign([]byte(`{"sub":"` + sub + `","operator":"` + operator + `","role":"` + role + `","exp":4102444800}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := signed.CompactSerialize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
 	}
-	if token, err = signed.CompactSerialize(); err != nil {
-		t.Fatal(err)
-	}
-	return token
 }
 
 // TestTokensThatCannotBeRevoked takes a key and an operator out of the configuration of a process that serves.

@@ -38,6 +38,11 @@ type houseOfSecrets struct {
 
 func startHouseOfSecrets(t *testing.T) *houseOfSecrets {
 	t.Helper()
+	return startHouseOfSecretsWith(t, func(*settings) {})
+}
+
+func startHouseOfSecretsWith(t *testing.T, change func(*settings)) *houseOfSecrets {
+	t.Helper()
 	h := &houseOfSecrets{wire: new(wire), redis: testenv.Redis(t, testenv.Always)}
 	dir := t.TempDir()
 	keyFile := filepath.Join(dir, "seal.key")
@@ -51,6 +56,7 @@ func startHouseOfSecrets(t *testing.T) *houseOfSecrets {
 	h.allInOne = startAllInOne(t, func(s *settings) {
 		s.redis, s.sealKeyFile, s.devKey = h.redis.URL(), keyFile, filepath.Join(dir, "dev.key")
 		s.reflection = true
+		change(s)
 	}, h.wire.dial)
 	return h
 }
