@@ -18,20 +18,32 @@ type View struct {
 	table *originalsv1.CrashTable // as the last snapshot or phase showed it; never written to
 	at    time.Time               // when that was read
 	tick  uint32                  // hundredths, of the last tick since; 0 for none
+	bets  *originalsv1.CrashEvent_Bets
 	event int64
 }
 
-// Apply takes an event, which was read at now. It keeps the event's table.
+// Apply takes an event, which was read at now. It keeps the event's content.
 func (v *View) Apply(e *originalsv1.CrashEvent, now time.Time) {
 	switch {
 	case e.GetSnapshot() != nil:
-		v.table, v.at, v.tick = e.GetSnapshot(), now, 0
+		v.show(e.GetSnapshot(), now)
 	case e.GetPhase() != nil:
-		v.table, v.at, v.tick = e.GetPhase(), now, 0
+		v.show(e.GetPhase(), now)
 	case e.GetTick() != nil:
 		v.tick = e.GetTick().GetMultiplierE2()
+	case e.GetBets() != nil:
+		v.bets = e.GetBets()
 	}
-	v.event = e.GetEvent()
+	if e.GetEvent() != 0 || e.GetSnapshot() != nil {
+		v.event = e.GetEvent()
+	}
+}
+
+func (v *View) show(table *originalsv1.CrashTable, now time.Time) {
+	v.table, v.at, v.tick = table, now, 0
+	if v.bets.GetNumber() != table.GetNumber() {
+		v.bets = nil
+	}
 }
 
 // Begun reports whether there is a table to show.
@@ -51,4 +63,13 @@ func (v *View) Snapshot(now time.Time) *originalsv1.CrashEvent {
 		table.MultiplierE2 = max(table.GetMultiplierE2(), v.tick)
 	}
 	return &originalsv1.CrashEvent{Event: v.event, Body: &originalsv1.CrashEvent_Snapshot{Snapshot: table}}
+}
+
+// Bets shows the bets of the round as they were shown last, without a number;
+// nil when they were not.
+func (v *View) Bets() *originalsv1.CrashEvent {
+	if v.bets == nil {
+		return nil
+	}
+	return &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Bets_{Bets: v.bets}}
 }

@@ -26,7 +26,17 @@ func TestJoinerMidRoundSeesTheRunningMultiplier(t *testing.T) {
 	kept := proto.CloneOf(running)
 	v.Apply(running, read)
 	v.Apply(&originalsv1.CrashEvent{Event: 8, Body: &originalsv1.CrashEvent_Tick_{Tick: &originalsv1.CrashEvent_Tick{MultiplierE2: 123}}}, read.Add(time.Second))
-	v.Apply(&originalsv1.CrashEvent{Event: 9, Body: &originalsv1.CrashEvent_Bets_{Bets: &originalsv1.CrashEvent_Bets{}}}, read)
+	bets := func(event int64, number uint32, count int32) *originalsv1.CrashEvent {
+		return &originalsv1.CrashEvent{Event: event, Body: &originalsv1.CrashEvent_Bets_{Bets: &originalsv1.CrashEvent_Bets{Number: number, Count: count}}}
+	}
+	if v.Bets() != nil {
+		t.Errorf("bets that nobody showed: %v", v.Bets())
+	}
+	v.Apply(bets(9, 3, 4), read)
+	v.Apply(bets(0, 3, 5), read) // as those who joined are shown it
+	if got := v.Bets(); !proto.Equal(got, bets(0, 3, 5)) {
+		t.Errorf("bets %v", got)
+	}
 	e := v.Snapshot(read.Add(2 * time.Second))
 	got := e.GetSnapshot()
 	if e.GetEvent() != 9 || v.Event() != 9 || got.GetMultiplierE2() != 123 || got.GetNumber() != 3 || !got.GetServerTime().AsTime().Equal(server.Add(2*time.Second)) {
@@ -40,6 +50,9 @@ func TestJoinerMidRoundSeesTheRunningMultiplier(t *testing.T) {
 		t.Errorf("the next round begins at %v", m)
 	}
 	v.Apply(&originalsv1.CrashEvent{Event: 4, Body: &originalsv1.CrashEvent_Snapshot{Snapshot: &originalsv1.CrashTable{Number: 9}}}, read)
+	if v.Bets() != nil {
+		t.Errorf("bets of a round that is over: %v", v.Bets())
+	}
 	if e := v.Snapshot(read); e.GetEvent() != 4 || e.GetSnapshot().GetNumber() != 9 || e.GetSnapshot().GetServerTime() != nil {
 		t.Errorf("a snapshot after a gap: %v", e)
 	}

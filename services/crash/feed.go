@@ -68,6 +68,7 @@ func (f *feed) begin(ctx context.Context) error {
 		return err
 	}
 	f.last = state.LastEvent - min(state.LastEvent%eventSeries, keptEvents)
+	now := time.Now()
 	var later []*originalsv1.CrashEvent
 	for f.last < state.LastEvent {
 		events, err := f.t.store().CrashEvents(ctx, f.t.name(), f.last)
@@ -82,12 +83,13 @@ func (f *feed) begin(ctx context.Context) error {
 			f.keep(m)
 			if e.Number > state.LastEvent {
 				later = append(later, m)
+			} else {
+				f.view.Apply(m, now) // the bets of the round
 			}
 			f.last = e.Number
 		}
 	}
 	f.last = max(f.last, state.LastEvent)
-	now := time.Now()
 	f.view.Apply(f.t.snapshot(state), now)
 	for _, m := range later {
 		f.view.Apply(m, now)
@@ -205,6 +207,9 @@ func (f *feed) join(after int64, history bool) *place {
 		p.first = slices.Clone(f.recent)
 	}
 	p.first = append(p.first, f.view.Snapshot(time.Now()))
+	if bets := f.view.Bets(); bets != nil {
+		p.first = append(p.first, bets)
+	}
 	return p
 }
 

@@ -171,7 +171,11 @@ func (f *crashFeed) join(after int64) (first []byte, next uint64, err error) {
 		}
 	}
 	first, err = f.frame(f.view.Snapshot(time.Now()))
-	return first, head, err
+	if err != nil || f.view.Bets() == nil {
+		return first, head, err
+	}
+	bets, err := f.frame(f.view.Bets())
+	return append(first, bets...), head, err
 }
 
 // newest returns the newest frames, the position of the first, and whether
@@ -193,8 +197,11 @@ func (f *crashFeed) frame(e *originalsv1.CrashEvent) ([]byte, error) {
 	if data == nil {
 		return nil, nil
 	}
-	frame := append([]byte("event: "+name+"\nid: "), strconv.FormatInt(e.GetEvent(), 10)...)
-	frame = append(frame, "\ndata: "...)
+	frame := []byte("event: " + name + "\n")
+	if e.GetEvent() != 0 || e.GetSnapshot() != nil {
+		frame = append(frame, "id: "+strconv.FormatInt(e.GetEvent(), 10)+"\n"...)
+	}
+	frame = append(frame, "data: "...)
 	frame, err := f.codec.encoder.Append(frame, data)
 	return append(frame, '\n', '\n'), err
 }

@@ -204,8 +204,11 @@ func TestAllWhoWatchATableShareOneCall(t *testing.T) {
 	if got := late.next(); !strings.HasPrefix(got, "event: snapshot|id: 12|") || !strings.Contains(got, `"phase":"RUNNING"`) || !strings.Contains(got, `"multiplierE2":112`) {
 		t.Errorf("a joiner sees %s", got)
 	}
-	s.fake.events <- tableTick(13)
-	late.want("event: tick|id: 13|")
+	s.fake.events <- &originalsv1.CrashEvent{Event: 13, Body: &originalsv1.CrashEvent_Bets_{Bets: &originalsv1.CrashEvent_Bets{Number: 4, Count: 9}}}
+	late.want("event: bets|id: 13|")
+	last := view(t, s.url)
+	last.want("event: snapshot|id: 13|", `event: bets|data: {"number":4,"count":9,"stakes":[]}`) // of the round so far
+	all = append(all, last)
 	if calls := s.fake.asked(); len(calls) != 1 || !calls[0].GetHistory() || calls[0].GetAfterEvent() != 0 || calls[0].GetTable() != "main" {
 		t.Errorf("asked the service %v", calls)
 	}

@@ -50,6 +50,8 @@ func (s *seat) take(e tableEvent) error {
 	defer s.mu.Unlock()
 	if e.Name == "dropped" {
 		s.told++
+	}
+	if e.ID == "" {
 		return nil
 	}
 	n, err := strconv.ParseInt(e.ID, 10, 64)

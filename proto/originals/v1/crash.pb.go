@@ -1104,6 +1104,7 @@ type CrashEvent_Crash_ struct {
 }
 
 type CrashEvent_Bets_ struct {
+	// Without a number after a snapshot: those of the round so far.
 	Bets *CrashEvent_Bets `protobuf:"bytes,15,opt,name=bets,proto3,oneof"`
 }
 
