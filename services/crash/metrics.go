@@ -28,7 +28,7 @@ func NewMetrics() *Metrics {
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "originals_crash_" + name, Help: help}, append([]string{"table"}, labels...))
 	}
-	return &Metrics{
+	m := &Metrics{
 		phaseOf:  gauge("phase", "Phase of the newest round at its owner: 1 betting, 2 closing, 3 running, 4 crashed, 5 final."),
 		number:   gauge("round", "Number of the newest round, at the table's owner."),
 		count:    gauge("bets", "Bets of the round that takes bets, at the table's owner."),
@@ -48,6 +48,10 @@ func NewMetrics() *Metrics {
 			Buckets: []float64{.5, 1, 2, 3, 4, 5, 7, 10, 30, 60, 300, 600},
 		}),
 	}
+	for _, why := range []string{droppedSlow, droppedShutdown} {
+		m.dropped.WithLabelValues(why) // so that the first one is a rise
+	}
+	return m
 }
 
 // Collectors returns what a registry is to hold.
@@ -64,6 +68,7 @@ func (m *Metrics) linksLeft(table string, n uint32) { m.left.WithLabelValues(tab
 
 func (m *Metrics) bets(table string, t ledger.CrashTotals) {
 	m.count.WithLabelValues(table).Set(float64(t.Count))
+	m.exposure.DeletePartialMatch(prometheus.Labels{"table": table}) // currencies of the round before
 	for c, u := range t.Worst {
 		m.exposure.WithLabelValues(table, string(c)).Set(float64(u))
 	}

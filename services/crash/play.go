@@ -140,8 +140,8 @@ func (g *dealer) showBets(ctx context.Context, number uint32, left time.Duration
 		totals, err := g.store().CrashTotals(ctx, g.name())
 		if err == nil && totals.Number == number && totals.Count != shown {
 			shown = totals.Count
-			g.events.bets(ctx, totals)
 			g.s.o.Watch.bets(g.name(), totals)
+			g.events.bets(ctx, totals)
 		}
 		if !time.Now().Before(end) {
 			return

@@ -37,6 +37,9 @@ func NewMetrics() *Metrics {
 	for _, r := range []reason.Reason{reason.InvalidField, reason.TokenInvalid, reason.RouteNotFound, reason.RateLimited} {
 		m.refusals.WithLabelValues(string(r)) // so that the first one is a rise
 	}
+	for _, why := range []string{droppedSlow, droppedShutdown, droppedUpstream} {
+		m.dropped.WithLabelValues(why)
+	}
 	return m
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/openoriginals/originals/internal/auth"
 	"github.com/openoriginals/originals/internal/reason"
+	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
 // exported plays a session in this process and returns every sample that its
@@ -47,6 +49,7 @@ func exported(t *testing.T) map[string][]string {
 	if err := d.play(ctx); err != nil {
 		t.Fatal(err)
 	}
+	playCrash(t, d.client)
 	res, err := http.Get("http://" + p.address("http") + "/metrics")
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +60,25 @@ func exported(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	return samples(string(text))
+}
+
+// playCrash bets at a table and watches it until its metrics show the bet.
+func playCrash(t *testing.T, c *client) {
+	t.Helper()
+	bet := &originalsv1.CrashServicePlaceBetRequest{BetId: "seen", Stake: &originalsv1.Money{Currency: playMoney, Amount: 100}}
+	w := tableWatcher{url: c.url + "/v1/crash/tables/main:watch"}
+	err := w.watch(t.Context(), func(e tableEvent) error {
+		switch {
+		case e.Name == "snapshot":
+			return c.post(t.Context(), "/v1/crash/tables/main/bets", bet, new(originalsv1.Round))
+		case e.Name == "bets" && !strings.Contains(string(e.Data), `"count":0`):
+			return errEnough
+		}
+		return nil
+	})
+	if !errors.Is(err, errEnough) {
+		t.Fatal(err)
+	}
 }
 
 var sample = regexp.MustCompile(`(?m)^([a-z_]+)(?:\{(.*)\})? \S+$`)
