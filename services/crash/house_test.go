@@ -35,8 +35,8 @@ type house struct {
 	pace  int64
 	short Timings
 
-	patience time.Duration
-	store    *redisledger.Store // never cut off
+	patience, stale time.Duration
+	store           *redisledger.Store // never cut off
 }
 
 // quick are the timings of tests.
@@ -159,7 +159,7 @@ func (h *house) startTables(play bool, tables []Table, chains *Chains) *process 
 	p := &process{line: &line{}, done: make(chan struct{})}
 	p.Service = New(Options{
 		Store: redisledger.New(h.dial(p.line), redisledger.Options{}), House: config.Default(), Growth: growth, Log: zap.NewNop(),
-		Tables: tables, Chains: chains, pace: h.pace, patience: h.patience, turn: 10 * time.Millisecond,
+		Tables: tables, Chains: chains, pace: h.pace, patience: h.patience, stale: h.stale, turn: 10 * time.Millisecond,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	p.end = cancel

@@ -115,7 +115,11 @@ func openChains(ctx context.Context, c *cli.Command, needKeys bool) (*crash.Chai
 		return nil, nil, err
 	}
 	store := redisledger.New(client, redisledger.Options{})
-	if _, err := store.Check(ctx); err != nil {
+	_, err = store.Check(ctx)
+	if err == nil && needKeys {
+		err = checkSealKeys(ctx, store, chains.Keys, c.String("seal-key-file"))
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, client.Close())
 	}
 	chains.Store = store

@@ -143,7 +143,9 @@ func TestChainsThatCannotBeMeant(t *testing.T) {
 	// Wrong seal key.
 	s.want(0, "", "", "create", "--table", "main", "--length", "100")
 	other := newSite(t, s.store)
-	wantRun(t, 2, "", "sealed with a key that is not in the key file", []string{s.env[0], "ORIGINALS_SEAL_KEY_FILE=" + other.sealKey}, "crash", "chain", "verify", "--table", "main")
+	strange := []string{s.env[0], "ORIGINALS_SEAL_KEY_FILE=" + other.sealKey}
+	wantRun(t, 2, "", "sealed with a key that is not in the key file", strange, "crash", "chain", "verify", "--table", "main")
+	wantRun(t, 2, "", "is not that of this store", strange, "crash", "chain", "create", "--table", "sealed-by-a-stranger")
 }
 
 // TestASaltFromDrand fixes the salt by a real round of quicknet, as it is given

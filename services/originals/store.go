@@ -51,7 +51,7 @@ func (p *process) openStore(ctx context.Context) error {
 		}
 	}
 	if p.redis != "" && keys != nil {
-		if err := p.checkSealKeys(ctx, keys); err != nil {
+		if err := checkSealKeys(ctx, p.store, keys, p.sealKeyFile); err != nil {
 			return err
 		}
 	}
@@ -158,24 +158,24 @@ func (p *process) checkStore(ctx context.Context) error {
 // store were sealed: every pair that it could not open would be closed for good.
 // The first process on an empty store leaves the mark of its key, and so does each
 // new key.
-func (p *process) checkSealKeys(ctx context.Context, keys *seal.Keys) error {
+func checkSealKeys(ctx context.Context, store *redisledger.Store, keys *seal.Keys, file string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	id, mark := keys.Check()
 	for range 2 { // the second look is after the mark: two processes may begin at once
-		kept, err := p.store.SealChecks(ctx)
+		kept, err := store.SealChecks(ctx)
 		if err != nil {
 			return err
 		}
 		for of, sealed := range kept {
 			if err := keys.Knows(sealed); err != nil {
-				return fmt.Errorf("--seal-key-file %s is not that of this store: it lacks the key %s, which sealed server seeds there: %w", p.sealKeyFile, of, err)
+				return fmt.Errorf("--seal-key-file %s is not that of this store: it lacks the key %s, which sealed server seeds there: %w", file, of, err)
 			}
 		}
 		if kept[id] != nil {
 			return nil
 		}
-		if err := p.store.KeepSealCheck(ctx, id, mark); err != nil {
+		if err := store.KeepSealCheck(ctx, id, mark); err != nil {
 			return err
 		}
 	}
