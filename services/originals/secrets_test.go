@@ -337,6 +337,7 @@ func TestServerSeedInLogsAnswersMetricsAndRedis(t *testing.T) {
 	names := []string{"alice", "bob"}
 	for _, name := range names {
 		h.play(name)
+		h.business(name)
 	}
 	var hidden []secret
 	for _, name := range names {
