@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/openoriginals/originals/internal/auth"
@@ -37,6 +38,7 @@ type house struct {
 	devKey *auth.DevKey
 	rival  *auth.DevKey // of another operator
 	public *server.Local
+	vault  grpc.ClientConnInterface // as the role support reaches it
 }
 
 // onEachStore runs a test on the embedded store and on a real Redis.
@@ -72,11 +74,12 @@ func newHouse(t *testing.T, url string) *house {
 	vault := server.NewLocal(server.NewInnerChain(deps), server.NewInnerStreamChain(deps))
 	seedpair.BindVault(vault, pairs)
 	seedpair.BindSupport(vault, pairs)
+	h.vault = vault.As("support")
 	h.public = server.NewLocal(server.NewChain(deps), server.NewStreamChain(deps))
 	seedpair.Bind(h.public, pairs)
 	dice.Bind(h.public, vault.As("dice"))
 	mines.Bind(h.public, vault.As("mines"))
-	support.Bind(h.public, support.New(support.Options{Audit: h.faults, Feed: h.store, Vault: vault.As("support")}))
+	support.Bind(h.public, support.New(support.Options{Audit: h.faults, Feed: h.store, Vault: h.vault}))
 	return h
 }
 
