@@ -3,10 +3,13 @@ package crash
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/openoriginals/originals/internal/beacon"
 	"github.com/openoriginals/originals/internal/ledger"
@@ -115,6 +118,13 @@ func TestTheNextChainIsAnnouncedAndPlayed(t *testing.T) {
 			if err != nil || len(rounds) != 7 {
 				t.Errorf("%d rounds of main, %v", len(rounds), err)
 			}
+			// Nobody is called for a table that has ended.
+			for _, p := range []*process{first, second} {
+				l.await("the end of its series", func() bool { return !slices.Contains(series(t, p, "originals_crash_owned"), "main") })
+			}
+			if all := append(series(t, first, "originals_crash_links_left"), series(t, second, "originals_crash_links_left")...); slices.Contains(all, "main") || len(all) == 0 {
+				t.Errorf("links are left of %q", all)
+			}
 			first.stop()
 			second.stop()
 			// The next process finds all of them, and goes on.
@@ -129,6 +139,25 @@ func TestTheNextChainIsAnnouncedAndPlayed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// series returns the tables that a metric has values of.
+func series(t testing.TB, p *process, metric string) (tables []string) {
+	t.Helper()
+	r := prometheus.NewRegistry()
+	r.MustRegister(p.o.Watch.Collectors()...)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == metric {
+				tables = append(tables, m.GetLabel()[0].GetValue())
+			}
+		}
+	}
+	return tables
 }
 
 func TestTwoOwnersMakeTheNextChainAtOnce(t *testing.T) {

@@ -17,6 +17,7 @@ type Metrics struct {
 	exposure  *prometheus.GaugeVec
 	owned     *prometheus.GaugeVec
 	left      *prometheus.GaugeVec
+	announced *prometheus.GaugeVec
 	decisions prometheus.Histogram
 	beacon    prometheus.Histogram
 	watchers  *prometheus.GaugeVec
@@ -29,13 +30,14 @@ func NewMetrics() *Metrics {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "originals_crash_" + name, Help: help}, append([]string{"table"}, labels...))
 	}
 	m := &Metrics{
-		phaseOf:  gauge("phase", "Phase of the newest round at its owner: 1 betting, 2 closing, 3 running, 4 crashed, 5 final."),
-		number:   gauge("round", "Number of the newest round, at the table's owner."),
-		count:    gauge("bets", "Bets of the round that takes bets, at the table's owner."),
-		exposure: gauge("exposure_units", "What the bets of the round that takes bets may pay at most, by currency.", "currency"),
-		owned:    gauge("owned", "1 in the process that owns the table."),
-		left:     gauge("links_left", "Rounds that the table's chain has left."),
-		watchers: gauge("streams", "Watchers by gRPC, gateways among them."),
+		phaseOf:   gauge("phase", "Phase of the newest round at its owner: 1 betting, 2 closing, 3 running, 4 crashed, 5 final."),
+		number:    gauge("round", "Number of the newest round, at the table's owner."),
+		count:     gauge("bets", "Bets of the round that takes bets, at the table's owner."),
+		exposure:  gauge("exposure_units", "What the bets of the round that takes bets may pay at most, by currency.", "currency"),
+		owned:     gauge("owned", "1 in the process that owns the table."),
+		left:      gauge("links_left", "Rounds that the table's chain has left."),
+		announced: gauge("next_announced", "1 once the chain that comes after the table's is announced, at the table's owner."),
+		watchers:  gauge("streams", "Watchers by gRPC, gateways among them."),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "originals_crash_streams_dropped_total", Help: "Watchers by gRPC that were dropped, by reason: SLOW or SHUTDOWN.",
 		}, []string{"reason"}),
@@ -56,7 +58,7 @@ func NewMetrics() *Metrics {
 
 // Collectors returns what a registry is to hold.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.phaseOf, m.number, m.count, m.exposure, m.owned, m.left, m.decisions, m.beacon, m.watchers, m.dropped}
+	return []prometheus.Collector{m.phaseOf, m.number, m.count, m.exposure, m.owned, m.left, m.announced, m.decisions, m.beacon, m.watchers, m.dropped}
 }
 
 func (m *Metrics) phase(table string, r ledger.CrashRound) {
@@ -64,7 +66,25 @@ func (m *Metrics) phase(table string, r ledger.CrashRound) {
 	m.number.WithLabelValues(table).Set(float64(r.Number))
 }
 
-func (m *Metrics) linksLeft(table string, n uint32) { m.left.WithLabelValues(table).Set(float64(n)) }
+func (m *Metrics) chain(table string, left uint32, announced bool) {
+	m.left.WithLabelValues(table).Set(float64(left))
+	m.announced.WithLabelValues(table).Set(oneIf(announced))
+}
+
+// forget ends the series of a table whose chain is used up: nobody owns it any
+// more, and nobody need be called for that.
+func (m *Metrics) forget(table string) {
+	for _, gauge := range []*prometheus.GaugeVec{m.phaseOf, m.number, m.count, m.exposure, m.owned, m.left, m.announced} {
+		gauge.DeletePartialMatch(prometheus.Labels{"table": table})
+	}
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
 
 func (m *Metrics) bets(table string, t ledger.CrashTotals) {
 	m.count.WithLabelValues(table).Set(float64(t.Count))
@@ -75,11 +95,7 @@ func (m *Metrics) bets(table string, t ledger.CrashTotals) {
 }
 
 func (m *Metrics) owns(table string, yes bool) {
-	v := 0.0
-	if yes {
-		v = 1
-	}
-	m.owned.WithLabelValues(table).Set(v)
+	m.owned.WithLabelValues(table).Set(oneIf(yes))
 }
 
 func (m *Metrics) beaconWaited(took time.Duration) { m.beacon.Observe(took.Seconds()) }

@@ -32,7 +32,7 @@ func (t *table) play(ctx context.Context, owner ledger.CrashOwner, before ledger
 		g.s.o.Watch.phase(t.name(), state.Round)
 		t.left.Store(t.Chain.Length() - min(state.Round.Number, t.Chain.Length()))
 		t.begun.Store(true)
-		g.s.o.Watch.linksLeft(t.name(), t.left.Load())
+		g.s.o.Watch.chain(t.name(), t.left.Load(), t.next.Load() != nil)
 		state, err = g.step(ctx, state)
 	}
 	if err == nil {

@@ -71,6 +71,7 @@ func (t *table) run(ctx context.Context) {
 			continue
 		}
 		if ended {
+			t.s.o.Watch.forget(t.name())
 			return
 		}
 		owner, lease, ok := t.acquire(ctx)
