@@ -75,10 +75,10 @@ func (j *crashJudge) report() Report {
 		count int
 		words string
 	}{
-		{j.open, "%d rounds are OPEN and were left out: they have no hash before they have ended"},
-		{j.saltless, "%d void rounds never got a salt, and so no crash point that could be checked"},
-		{j.strayed, "%d bets were not checked: their rounds are not in the file, or have not ended"},
-		{j.unpaid, "%d bets are not settled yet"},
+		{j.open, "left out, for they have no hash before they have ended: rounds that are OPEN (%d)"},
+		{j.saltless, "not checked, for they never got a salt: crash points of void rounds (%d)"},
+		{j.strayed, "not checked, for their rounds are not in the file or have not ended: bets (%d)"},
+		{j.unpaid, "not settled yet: bets (%d)"},
 	} {
 		if left.count > 0 {
 			r.Notes = append(r.Notes, fmt.Sprintf(left.words, left.count))
@@ -126,7 +126,7 @@ func (j *crashJudge) summary() Summary {
 		s.Crash = "no round"
 		return s
 	}
-	s.Crash = fmt.Sprintf("rounds %d to %d of %s, %d of them void; %d bets; staked %s; paid %s",
+	s.Crash = fmt.Sprintf("rounds %d to %d of %s, of which void: %d; bets: %d; staked %s; paid %s",
 		j.rounds[0].number, j.rounds[len(j.rounds)-1].number, j.rounds[0].table, j.voids, len(j.bets), joinSums(s.Staked), joinSums(s.Paid))
 	return s
 }

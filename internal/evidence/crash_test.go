@@ -15,10 +15,14 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
 	"github.com/openoriginals/originals/internal/beacon"
 	"github.com/openoriginals/originals/internal/evidence"
 	"github.com/openoriginals/originals/internal/mistake"
 	"github.com/openoriginals/originals/internal/rng"
+	_ "github.com/openoriginals/originals/proto/originals/v1" // the messages, by their names
 )
 
 // crashRow is one entry of the index: answers, what the player kept, and the verdict that every verifier must reach.
@@ -229,6 +233,30 @@ func FuzzVerifyCrash(f *testing.F) {
 			t.Errorf("%+v", report)
 		}
 	})
+}
+
+// TestReaderKnowsEveryKeyOfTheAPI: a field that is added to an answer is refused by its readers until they know it, too.
+func TestReaderKnowsEveryKeyOfTheAPI(t *testing.T) {
+	checked := 0
+	for message, known := range evidence.CrashKeys() {
+		found, err := protoregistry.GlobalFiles.FindDescriptorByName("originals.v1." + protoreflect.FullName(message))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fields := found.(protoreflect.MessageDescriptor).Fields()
+		for i := range fields.Len() {
+			checked++
+			if name := fields.Get(i).JSONName(); !slices.Contains(known, name) {
+				t.Errorf("%s has %s, which the reader does not know", message, name)
+			}
+		}
+		if fields.Len() != len(known) {
+			t.Errorf("%s has %d fields, and the reader knows %d", message, fields.Len(), len(known))
+		}
+	}
+	if checked < 80 {
+		t.Errorf("%d fields", checked)
+	}
 }
 
 // ---- a single round ---------------------------------------------------------------------------------------------------------

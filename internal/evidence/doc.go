@@ -10,6 +10,7 @@
 // anything after the end makes the document unusable, which is a *FormatError and no verdict.
 //
 // The other document is a duel that has ended, format originals-duel-v1; Verify tells the two apart by their format.
+// VerifyCrash reads what the API answers about a crash table, which has no format of its own; IsCrash recognises it.
 package evidence
 
 // Format is the name of the document that this package reads.

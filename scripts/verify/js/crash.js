@@ -178,10 +178,10 @@ function checkCrash(fileText, kept = {}) {
     for (const t of all.tables) checkTable(t, rounds, fail);
     for (const b of bets) checkBet(b, rounds, count, fail);
   }
-  if (count.open) note(`${count.open} rounds are OPEN and were left out: they have no hash before they have ended`);
-  if (count.saltless) note(`${count.saltless} void rounds never got a salt, and so no crash point that could be checked`);
-  if (count.strayed) note(`${count.strayed} bets were not checked: their rounds are not in the file, or have not ended`);
-  if (count.unpaid) note(`${count.unpaid} bets are not settled yet`);
+  if (count.open) note(`left out, for they have no hash before they have ended: rounds that are OPEN (${count.open})`);
+  if (count.saltless) note(`not checked, for they never got a salt: crash points of void rounds (${count.saltless})`);
+  if (count.strayed) note(`not checked, for their rounds are not in the file or have not ended: bets (${count.strayed})`);
+  if (count.unpaid) note(`not settled yet: bets (${count.unpaid})`);
   report.verdict = "VERIFIED";
   if (kept.terminal === undefined) {
     report.verdict = "CONSISTENT, TERMINAL NOT CONFIRMED";
@@ -355,7 +355,7 @@ function summarize(rounds, bets) {
     for (const b of bets) sums.set(b[of].currency, (sums.get(b[of].currency) || 0n) + BigInt(b[of].amount));
     return [...sums].map(([currency, units]) => `${units} units of ${currency}`).join(", ") || "nothing";
   };
-  return `rounds ${rounds[0].number} to ${rounds[rounds.length - 1].number} of ${rounds[0].table}, ${rounds.filter((r) => r.state === "VOID").length} of them void; ${bets.length} bets; staked ${sum("stake")}; paid ${sum("payout")}`;
+  return `rounds ${rounds[0].number} to ${rounds[rounds.length - 1].number} of ${rounds[0].table}, of which void: ${rounds.filter((r) => r.state === "VOID").length}; bets: ${bets.length}; staked ${sum("stake")}; paid ${sum("payout")}`;
 }
 
 const crashFunctions = { sha256, hmac, hex, hexBytes, before, digestOf, pointOf, crashOf, payoutOf, growth, growthDigest, publishedAt, checkCrash, CHECKS, GROWTH_DIGEST };

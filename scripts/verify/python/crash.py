@@ -235,12 +235,12 @@ def check_crash(content, terminal=None, salt=None):
     else:
         report.fail("numbers", "there is no round that has ended")
     for count, words in (
-            (report.open, "rounds are OPEN and were left out: they have no hash before they have ended"),
-            (report.saltless, "void rounds never got a salt, and so no crash point that could be checked"),
-            (report.strayed, "bets were not checked: their rounds are not in the file, or have not ended"),
-            (report.unpaid, "bets are not settled yet")):
+            (report.open, "left out, for they have no hash before they have ended: rounds that are OPEN"),
+            (report.saltless, "not checked, for they never got a salt: crash points of void rounds"),
+            (report.strayed, "not checked, for their rounds are not in the file or have not ended: bets"),
+            (report.unpaid, "not settled yet: bets")):
         if count:
-            report.note(f"{count} {words}")
+            report.note(f"{words} ({count})")
     report.verdict = "VERIFIED"
     if terminal is None:
         report.verdict = "CONSISTENT, TERMINAL NOT CONFIRMED"
@@ -487,7 +487,7 @@ def summarize(rounds, bets):
         return ", ".join(f"{amount} units of {currency}" for currency, amount in sums.items()) or "nothing"
 
     voids = sum(r["state"] == "VOID" for r in rounds)
-    return (f"rounds {rounds[0]['number']} to {rounds[-1]['number']} of {rounds[0]['table']}, {voids} of them void; {len(bets)} bets; "
+    return (f"rounds {rounds[0]['number']} to {rounds[-1]['number']} of {rounds[0]['table']}, of which void: {voids}; bets: {len(bets)}; "
             f"staked {total('stake')}; paid {total('payout')}")
 
 
