@@ -29,6 +29,7 @@ var clockChecks = []walletCheck{
 	{"an hour is one run of sequences, also where the clock steps back", hoursAreRuns},
 	{"an hour that was answered as complete never changes", completeStays},
 	{"hours are kept for 7 days, days for 400", digestsExpire},
+	{"a failed digest that had an effect: each step", digestFaults},
 }
 
 func digest(t fataler, w Wallets, span ledger.DigestSpan) ledger.Digest {
@@ -286,6 +287,41 @@ func digestsExpire(t *testing.T, w Wallets) {
 			if !kept {
 				wantErr(t, err, ledger.ErrNotFound)
 			}
+		}
+	}
+}
+
+// digestFaults asks for an hour that is over, and for what a wallet lags behind,
+// through a store of which another step fails each time.
+func digestFaults(t *testing.T, w Wallets) {
+	day := func(decide func(call int) Fault) {
+		p := newSubject(t, w.Store)
+		at := clockAt(w, "2031-05-06T10:30:00Z")
+		p.play(3)
+		clockAt(w, "2031-05-06T11:00:00Z")
+		want, span := digestOf(feedOf(t, w, p.Player)), spanOf(p.Player, at, false)
+		faulty := w.Faulty(decide)
+		for range 2 { // it is made, and then it is had again
+			got := must(t, func() (ledger.Digest, error) { return retriable(faulty.Digest(ctx, span)) })
+			wantSame(t, "digest", got, want)
+		}
+		left := must(t, func() (ledger.Backlog, error) { return retriable(faulty.Backlog(ctx, p.Operator)) })
+		wantSame(t, "backlog", left, ledger.Backlog{Unclaimed: 3, OldestAge: 30 * time.Minute})
+		wantSame(t, "digest", digest(t, w, span), want)
+	}
+	steps := 0
+	day(func(call int) Fault { steps = call + 1; return None })
+	if steps < 5 {
+		t.Fatalf("%d steps", steps)
+	}
+	for _, fault := range []Fault{Failed, Persisted} {
+		for i := range steps {
+			day(func(call int) Fault {
+				if call == i {
+					return fault
+				}
+				return None
+			})
 		}
 	}
 }
