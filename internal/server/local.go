@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -90,7 +91,11 @@ func (l *Local) invoke(ctx context.Context, role, method string, args, reply any
 	if err := ctx.Err(); err != nil {
 		return status.FromContextError(err).Err()
 	}
-	request, err := encodeRequest(args)
+	pass := byWire
+	if role != "" {
+		pass = byCopy
+	}
+	request, err := pass(args, MaxMessageBytes)
 	if err != nil {
 		return err
 	}
@@ -106,7 +111,7 @@ func (l *Local) invoke(ctx context.Context, role, method string, args, reply any
 	defer cancel()
 	transport := &localTransport{method: method}
 	inner = grpc.NewContextWithServerTransportStream(inner, transport)
-	response, err := desc.Handler(service.impl, inner, func(m any) error { return decode(request, m) }, l.unary)
+	response, err := desc.Handler(service.impl, inner, request, l.unary)
 	transport.report(opts)
 	if err != nil {
 		return wireError(err)
@@ -114,11 +119,45 @@ func (l *Local) invoke(ctx context.Context, role, method string, args, reply any
 	if err := ctx.Err(); err != nil {
 		return status.FromContextError(err).Err()
 	}
-	answer, err := encode(response)
+	answer, err := pass(response, math.MaxInt)
 	if err != nil {
 		return err
 	}
-	return decode(answer, reply)
+	return answer(reply)
+}
+
+// byWire passes a message of up to so many bytes in its wire form: the message
+// that gets it is written by the function returned.
+func byWire(m any, most int) (func(to any) error, error) {
+	wire, err := encode(m)
+	if err != nil {
+		return nil, err
+	}
+	if len(wire) > most {
+		return nil, tooLarge(len(wire))
+	}
+	return func(to any) error { return decode(wire, to) }, nil
+}
+
+// byCopy is byWire between the roles of one process, which are of one mind what
+// a message is: they get copies, at a third of the cost.
+func byCopy(m any, most int) (func(to any) error, error) {
+	from, ok := m.(proto.Message)
+	if !ok {
+		return byWire(m, most)
+	}
+	if size := proto.Size(from); size > most {
+		return nil, tooLarge(size)
+	}
+	return func(m any) error {
+		to, ok := m.(proto.Message)
+		if !ok || to.ProtoReflect().Descriptor() != from.ProtoReflect().Descriptor() {
+			return fmt.Errorf("server: a message %T cannot be passed as a %T", from, m)
+		}
+		proto.Reset(to)
+		proto.Merge(to, from)
+		return nil
+	}, nil
 }
 
 // serverContext returns the context that a handler sees: the deadline and the
@@ -195,13 +234,8 @@ func encode(m any) ([]byte, error) {
 	return wire, nil
 }
 
-// encodeRequest is encode within the bound of the receiving side.
-func encodeRequest(m any) ([]byte, error) {
-	wire, err := encode(m)
-	if err == nil && len(wire) > MaxMessageBytes {
-		return nil, status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", len(wire), MaxMessageBytes)
-	}
-	return wire, err
+func tooLarge(size int) error {
+	return status.Errorf(codes.ResourceExhausted, "grpc: received message larger than max (%d vs. %d)", size, MaxMessageBytes)
 }
 
 // decode replaces the content of a message.

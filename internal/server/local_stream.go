@@ -210,7 +210,10 @@ func (c localClient) CloseSend() error {
 }
 
 func (c localClient) SendMsg(m any) error {
-	wire, err := encodeRequest(m)
+	wire, err := encode(m)
+	if err == nil && len(wire) > MaxMessageBytes {
+		err = tooLarge(len(wire))
+	}
 	if err != nil {
 		return err
 	}

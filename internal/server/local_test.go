@@ -381,7 +381,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 	b.Cleanup(func() { _ = memory.Close() })
 	request := &originalsv1.DiceServicePlaceBetRequest{BetId: "b-0123456789", SeedPairId: "17-abcdefghijklmnop", Target: 5000, Stake: &originalsv1.Money{Currency: "FUN", Amount: 100}}
-	for name, conn := range map[string]grpc.ClientConnInterface{"local": local, "tcp": overTCP(b, register), "bufconn": memory} {
+	for name, conn := range map[string]grpc.ClientConnInterface{"local": local, "role": local.As("limbo"), "tcp": overTCP(b, register), "bufconn": memory} {
 		b.Run(name, func(b *testing.B) {
 			client := originalsv1.NewDiceServiceClient(conn)
 			ctx := metadata.AppendToOutgoingContext(b.Context(), "authorization", "Bearer x", "x-request-id", "r1")
