@@ -192,19 +192,29 @@ func betIDLengths(t *testing.T, b Backend) {
 }
 
 func manyBets(t *testing.T, b Backend) {
-	const count = 1000 // nonces 0..255, 256..767 and 768.. have an index each
+	const count = 2300 // nonces 0..127, 128..2175 and 2176.. have a level of the index each
 	p := newSubject(t, b.Store)
+	id := func(nonce int) string { return fmt.Sprintf("many-%d", nonce) }
 	for i := range count {
 		d := p.dice(1)
-		d.BetID = fmt.Sprintf("many-%d", i)
-		p.settle(p.settlement(p.draw(d), 1))
+		d.BetID, d.Decided = id(i), &ledger.Decided{Nonce: uint32(i), Payout: 1}
+		p.draw(d)
 	}
+	repeated := 0
 	for i := range count {
+		border := i == 127 || i == 128 || i == 2175 || i == 2176 || i == count-1
+		if i%20 != 0 && !border {
+			continue
+		}
 		d := p.dice(1)
-		d.BetID = fmt.Sprintf("many-%d", i)
+		d.BetID = id(i)
 		if got := p.draw(d); got.Round.ID.Nonce != uint32(i) || got.Round.BetID != d.BetID {
 			t.Fatalf("repeat of bet %d gave %s", i, got.Round.ID)
 		}
+		repeated++
+	}
+	if repeated < 115 {
+		t.Errorf("%d bets were repeated", repeated)
 	}
 	p.wantBalance(1000)
 	p.wantPair(p.pair, ledger.Active, "", count)

@@ -321,7 +321,7 @@ func TestAHashValueOver64BytesTurnsItsListpackIntoATable(t *testing.T) {
 			t.Errorf("%s is a %s", k, e)
 		}
 	}
-	if seen["r"] != 2 || seen["i"] != 1 || seen["u"] != 1 || seen["s"] != 1 || seen["w"] != 1 {
+	if seen["r"] != 2 || seen["i"] < 2 || seen["u"] != 1 || seen["s"] != 1 || seen["w"] != 1 {
 		t.Fatalf("keys %v", seen)
 	}
 }

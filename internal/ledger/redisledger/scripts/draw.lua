@@ -1,17 +1,19 @@
 -- find_bet looks for a bet of a pair, the next nonce of which is given, by the
 -- digest of its id. It returns the bet's nonce, or nil, and the key of the index
--- where the next bet goes. The index has levels: level i holds 256 * 2^i nonces
--- in 2^i hashes, which the first four bytes of the digest pick.
+-- where the next bet goes. The index has levels: level i holds 128 * 16^i nonces
+-- in 16^i hashes, which the first four bytes of the digest pick. So few levels
+-- have to be asked, and a hash stays small enough to be searched quickly.
 local function find_bet(id, nonce, digest)
+  local index, level, hashes, last = tag .. ':i:' .. id .. ':', 0, 1, 127
   local a, b, c, d = digest:byte(1, 4)
   local spread = ((a * 256 + b) * 256 + c) * 256 + d
-  local hashes, last = 1, 255
-  for level = 0, 32 do
-    local key = tag .. ':i:' .. id .. ':' .. level .. ':' .. int(spread % hashes)
+  while true do
+    local key = index .. level .. ':' .. spread % hashes
     local found = call('HGET', key, digest)
     if found then return tonumber(found), key end
     if nonce <= last then return nil, key end
-    hashes, last = hashes * 2, last + 512 * hashes
+    level, hashes = level + 1, hashes * 16
+    last = last + 128 * hashes
   end
 end
 
@@ -41,10 +43,6 @@ local function step(player, outbox, id, digest, record, content, stake, worst, c
   balance, exposure = units(balance or '0'), units(exposure or '0')
   if not balance or not exposure then return broken('balance') end
 
-  local function taken(nonce, record, picks, chips, balance)
-    return answer(nonce, record, picks, chips, {b, int(balance)}, read_pair(id, read(player), name))
-  end
-
   local found, index = find_bet(id, nonce, digest)
   if found then
     local r, picks, c = read_round(id, found)
@@ -52,7 +50,7 @@ local function step(player, outbox, id, digest, record, content, stake, worst, c
     if r:byte(1) % 64 ~= record:byte(1) % 64 or r:sub(-content) ~= record:sub(-content) or c ~= chips or #r ~= #record then
       return {'REUSED', n}
     end
-    return taken(found, r, picks, c, balance)
+    return answer(found, r, picks, c, {b, int(balance)}, read_pair(id, read(player), name))
   end
 
   if past then
@@ -116,5 +114,5 @@ local function step(player, outbox, id, digest, record, content, stake, worst, c
   else
     call('HSET', player, 'n', after, 'o', open, b, int(balance), x, int(exposure + worst))
   end
-  return taken(nonce, record, '', chips, balance)
+  return answer(nonce, record, '', chips, {b, int(balance)}, read_pair(id, read(player), name))
 end
