@@ -152,7 +152,11 @@ func byCopy(m any, most int) (func(to any) error, error) {
 	return func(m any) error {
 		to, ok := m.(proto.Message)
 		if !ok || to.ProtoReflect().Descriptor() != from.ProtoReflect().Descriptor() {
-			return fmt.Errorf("server: a message %T cannot be passed as a %T", from, m)
+			wire, err := encode(from)
+			if err != nil {
+				return err
+			}
+			return decode(wire, m)
 		}
 		proto.Reset(to)
 		proto.Merge(to, from)

@@ -124,6 +124,9 @@ var unaryCases = []struct {
 	bet    *originalsv1.DiceServicePlaceBetRequest
 	place  place
 	code   codes.Code
+
+	// A caller with a role is told so, or writes what is no text: it is not compared.
+	roleless bool
 }{
 	{name: "answer", place: func(_ context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		return &originalsv1.Round{BetId: r.GetBetId(), Nonce: r.GetTarget(), Stake: r.GetStake()}, nil
@@ -145,8 +148,8 @@ var unaryCases = []struct {
 	{name: "unknown method", method: "/originals.v1.DiceService/No", code: codes.Unimplemented},
 	{name: "unimplemented", method: "/originals.v1.LimboService/PlaceBet", code: codes.Unimplemented},
 	{name: "malformed method", method: "/PlaceBet", code: codes.Unimplemented},
-	{name: "request that is not UTF-8", bet: &originalsv1.DiceServicePlaceBetRequest{BetId: "\xff"}, code: codes.Internal},
-	{name: "answer that is not UTF-8", code: codes.Internal, place: func(context.Context, *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+	{name: "request that is not UTF-8", bet: &originalsv1.DiceServicePlaceBetRequest{BetId: "\xff"}, code: codes.Internal, roleless: true},
+	{name: "answer that is not UTF-8", roleless: true, code: codes.Internal, place: func(context.Context, *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
 		return &originalsv1.Round{BetId: "\xff"}, nil
 	}},
 	{name: "too large", bet: &originalsv1.DiceServicePlaceBetRequest{BetId: strings.Repeat("x", MaxMessageBytes)}, code: codes.ResourceExhausted},
@@ -192,7 +195,7 @@ var unaryCases = []struct {
 		md, _ := metadata.FromIncomingContext(ctx)
 		return &originalsv1.Round{BetId: ours(md)}, nil
 	}},
-	{name: "identity of the caller does not pass on", before: func(ctx context.Context) (context.Context, context.CancelFunc) {
+	{name: "identity of the caller does not pass on", roleless: true, before: func(ctx context.Context) (context.Context, context.CancelFunc) {
 		ctx = auth.WithPeer(auth.NewContext(ctx, auth.Identity{Subject: "outer"}), "dice")
 		return ctx, func() {}
 	}, place: func(ctx context.Context, _ *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
@@ -264,21 +267,30 @@ func TestLocalIsLikeTCP(t *testing.T) {
 				defer cancel()
 				return observe(ctx, conn, method, request)
 			}
-			want, got := see(tcp), see(local)
+			want := see(tcp)
 			if want.code != test.code {
 				t.Errorf("over TCP the code is %v, the test expects %v", want.code, test.code)
 			}
-			if !proto.Equal(got.round, want.round) {
-				t.Errorf("answer\n%v, over TCP\n%v", got.round, want.round)
-			}
-			got.round, want.round = nil, nil
-			if test.code == codes.Internal && got.code == want.code { // texts of the codec
-				got.message, want.message = "", ""
-			}
-			if got != want {
-				t.Errorf("result\n%+v, over TCP\n%+v", got, want)
+			want.compare(t, "a caller without a role", see(local))
+			if !test.roleless {
+				want.compare(t, "a caller with a role", see(local.As("limbo")))
 			}
 		})
+	}
+}
+
+// compare reports how a call in process came out otherwise than over TCP.
+func (want outcome) compare(t *testing.T, who string, got outcome) {
+	t.Helper()
+	if !proto.Equal(got.round, want.round) {
+		t.Errorf("%s: answer\n%v, over TCP\n%v", who, got.round, want.round)
+	}
+	got.round, want.round = nil, nil
+	if want.code == codes.Internal && got.code == want.code { // texts of the codec
+		got.message, want.message = "", ""
+	}
+	if got != want {
+		t.Errorf("%s: result\n%+v, over TCP\n%+v", who, got, want)
 	}
 }
 
@@ -310,24 +322,26 @@ func TestLocalNeitherSideSeesLaterWrites(t *testing.T) {
 	service := &dice{}
 	local := NewLocal(nil, nil)
 	originalsv1.RegisterDiceServiceServer(local, service)
-	var seen *originalsv1.DiceServicePlaceBetRequest
-	answer := &originalsv1.Round{Stake: &originalsv1.Money{Amount: 1}}
-	service.set(func(_ context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
-		seen = r
-		r.Stake.Amount = 7
-		return answer, nil
-	})
-	request := &originalsv1.DiceServicePlaceBetRequest{Stake: &originalsv1.Money{Amount: 5}}
-	round, err := originalsv1.NewDiceServiceClient(local).PlaceBet(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if request.Stake.Amount != 5 {
-		t.Error("the handler wrote into the caller's request")
-	}
-	request.Stake.Amount, answer.Stake.Amount = 6, 2
-	if seen.Stake.Amount != 7 || round.Stake.Amount != 1 {
-		t.Error("a later write was seen on the other side")
+	for _, conn := range []grpc.ClientConnInterface{local, local.As("limbo")} {
+		var seen *originalsv1.DiceServicePlaceBetRequest
+		answer := &originalsv1.Round{Stake: &originalsv1.Money{Amount: 1}}
+		service.set(func(_ context.Context, r *originalsv1.DiceServicePlaceBetRequest) (*originalsv1.Round, error) {
+			seen = r
+			r.Stake.Amount = 7
+			return answer, nil
+		})
+		request := &originalsv1.DiceServicePlaceBetRequest{Stake: &originalsv1.Money{Amount: 5}}
+		round, err := originalsv1.NewDiceServiceClient(conn).PlaceBet(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if request.Stake.Amount != 5 {
+			t.Error("the handler wrote into the caller's request")
+		}
+		request.Stake.Amount, answer.Stake.Amount = 6, 2
+		if seen.Stake.Amount != 7 || round.Stake.Amount != 1 {
+			t.Error("a later write was seen on the other side")
+		}
 	}
 }
 
