@@ -190,10 +190,10 @@ func showSettlements(ctx context.Context, c *cli.Command, api *client) error {
 }
 
 func settlementRows(list []*originalsv1.Settlement) [][]string {
-	rows := [][]string{{"PLACE", "SETTLEMENT", "PLAYER", "GAME", "STAKE", "PAYOUT", "RESULT", "SETTLED"}}
+	rows := [][]string{{"PLACE", "SETTLEMENT", "PLAYER", "GAME", "STAKE", "PAYOUT", "RESULT", "SETTLED", "WALLET TRANSACTION"}}
 	for _, s := range list {
 		rows = append(rows, []string{fmt.Sprintf("%d/%d", s.GetPartition(), s.GetSequence()), s.GetSettlementId(), s.GetPlayerId(), s.GetGame().String(),
-			sum(s.GetStake()), sum(s.GetPayout()), s.GetResult().String(), moment(s.GetSettleTime())})
+			sum(s.GetStake()), sum(s.GetPayout()), s.GetResult().String(), moment(s.GetSettleTime()), dash(s.GetWalletTransactionId())})
 	}
 	return rows
 }
@@ -207,8 +207,8 @@ func showSettlement(ctx context.Context, c *cli.Command, api *client) error {
 		return err
 	}
 	rows := settlementRows([]*originalsv1.Settlement{&s})
-	rows[0] = append(rows[0], "WALLET TRANSACTION", "REJECTED")
-	rows[1] = append(rows[1], dash(s.GetWalletTransactionId()), dash(s.GetRejectReason()))
+	rows[0] = append(rows[0], "REJECTED")
+	rows[1] = append(rows[1], dash(s.GetRejectReason()))
 	return table(c.Root().Writer, rows)
 }
 

@@ -47,6 +47,12 @@ func TestWalletOnTheCommandLine(t *testing.T) {
 	run(2, "", "PLAYER_NOT_FOUND", "balances", "--player", "nobody")
 	run(0, round.GetRoundId(), "", "settlements")
 	run(0, round.GetRoundId(), "", "settlement", "--settlement", round.GetRoundId())
+	if err := testenv.NewPlayer(access[3], s.gateways[0]).Post(t.Context(), "/v1/wallet/settlements:acknowledge", &originalsv1.AcknowledgeSettlementsRequest{
+		Items: []*originalsv1.Acknowledgement{{SettlementId: round.GetRoundId(), WalletTransactionId: "booked-7", Result: originalsv1.Acknowledgement_APPLIED}},
+	}, new(originalsv1.AcknowledgeSettlementsResponse)); err != nil {
+		t.Fatal(err)
+	}
+	run(0, "booked-7", "", "settlements")
 	run(0, "SETTLEMENT", "", "rejected")
 	run(2, "", "SETTLEMENT_NOT_FOUND", "requeue", "--settlement", round.GetRoundId())
 	run(2, "", "--partition must be 0 to 63", "settlements", "--partition", "64")
