@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"errors"
 	"net"
 	"slices"
 	"sync"
@@ -28,11 +27,7 @@ type crashWriter struct {
 	ended  bool
 
 	groups map[*crashFeed]*crashGroup // of the writer's goroutine alone
-
-	try func(fd uintptr) bool // writes out, once
-	out []byte
-	n   int
-	err error
+	prompt *promptWriter
 }
 
 // crashGroup are those of a writer's watchers who watch one table.
@@ -55,9 +50,9 @@ type crashWatcher struct {
 }
 
 func newCrashWriter(h *crashWatch) *crashWriter {
-	w := &crashWriter{h: h, wake: make(chan struct{}, 1), done: make(chan struct{}), groups: make(map[*crashFeed]*crashGroup)}
-	w.try = w.writeOnce
-	return w
+	return &crashWriter{
+		h: h, wake: make(chan struct{}, 1), done: make(chan struct{}), groups: make(map[*crashFeed]*crashGroup), prompt: newPromptWriter(),
+	}
 }
 
 // rouse has the writer look for something to write.
@@ -186,7 +181,7 @@ func (w *crashWriter) serve(c *crashWatcher, s *supply) bool {
 	beat := s.beat
 	for {
 		if len(c.rest) > 0 {
-			n, err := w.write(c.raw, c.rest)
+			n, err := w.prompt.write(c, c.rest)
 			if err != nil {
 				return false
 			}
@@ -261,26 +256,4 @@ func (w *crashWriter) finish() {
 			w.close(c)
 		}
 	}
-}
-
-// write writes what a connection takes at once.
-func (w *crashWriter) write(to syscall.RawConn, text []byte) (int, error) {
-	w.out = text
-	err := to.Write(w.try)
-	w.out = nil
-	if err != nil {
-		return 0, err
-	}
-	return w.n, w.err
-}
-
-func (w *crashWriter) writeOnce(fd uintptr) bool {
-	w.n, w.err = syscall.Write(int(fd), w.out)
-	for errors.Is(w.err, syscall.EINTR) {
-		w.n, w.err = syscall.Write(int(fd), w.out)
-	}
-	if errors.Is(w.err, syscall.EAGAIN) {
-		w.n, w.err = 0, nil
-	}
-	return true // whatever came of it: a later pass tries again
 }
