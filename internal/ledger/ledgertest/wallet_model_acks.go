@@ -30,7 +30,13 @@ func (m *walletModel) acknowledge(rt *rapid.T) {
 		want = append(want, status)
 	}
 	// Items of other partitions, or of other blocks, may be decided in another
-	// order, which makes no difference: they are of other settlements.
+	// order, which makes no difference: they are of other settlements, and a lease
+	// that has nothing left ends with the call.
+	for _, p := range m.players {
+		if p.over {
+			p.token, p.over = 0, false
+		}
+	}
 	wantStatuses(rt, acknowledge(rt, m.w, m.operator, acks...), want...)
 }
 

@@ -14,6 +14,7 @@ type modelPlayer struct {
 	balance money.Units
 	held    []*modelSettlement // claimed, not acknowledged
 	leased  int                // how many of them are, the first ones
+	over    bool               // the last of them was acknowledged in this call
 	mixed   bool               // one was put back behind later ones that were leased
 	fresh   []*modelSettlement // never claimed, or put back before all that were
 	vain    int                // claims since the oldest became it
@@ -73,7 +74,7 @@ func (p *modelPlayer) remove(s *modelSettlement, now time.Time) {
 		}
 		if i < p.leased {
 			if p.leased--; p.leased == 0 {
-				p.token, p.due = 0, now
+				p.due, p.over = now, true
 			}
 		}
 	} else {

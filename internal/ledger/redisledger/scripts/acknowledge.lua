@@ -1,7 +1,8 @@
 -- KEYS outbox; ARGV operator, then groups of items: the pair's id, block of 128
 -- nonces, token or '', '!' and the reason of rejected ones, else '', how many; and
 -- of all items the nonces in the block, and then what entries of a: say after their
--- sequences. An item comes in a group before that of a repeat of it.
+-- sequences. An item comes in a group before that of a repeat of it; else groups are
+-- in no order, so a token that was good when the call came is so to its end.
 -- -> {'OK', a status for each item, entries of a: that stand, one for each CONFLICT}
 --    | LATER when one is not sorted yet: nothing was changed
 local operator = ARGV[1]
@@ -40,7 +41,7 @@ local function remove(p, text)
   end
   if at - from < p.n * 6 then
     p.n = p.n - 1
-    if p.n == 0 then p.T, p.over = nil, true end
+    if p.n == 0 then p.over = true end
   end
 end
 
@@ -121,7 +122,7 @@ for name, p in pairs(players) do
     call('DEL', key)
     call('ZREM', ready, player)
   else
-    if p.T then
+    if p.T and not p.over then
       call('HSET', key, 'h', h, 'n', int(p.n), 'f', int(p.f))
     else
       call('HSET', key, 'h', h, 'f', int(p.f))
