@@ -22,6 +22,9 @@ func pendingStays(t *testing.T, w Wallets) {
 		w.Wait(lease)
 		w.Forget()
 		wantSame(t, "dead letters", roundsOf(dead(t, w, p.Player, 0)), ids[1:2])
+		if left, err := w.Store.Backlog(ctx, p.Operator); err != nil || left.OldestAge == 0 || left.DeadLetters != 1 {
+			t.Errorf("%s: backlog %+v, %v", by, left, err)
+		}
 		switch by {
 		case "get":
 			for _, id := range ids[1:] {
@@ -44,6 +47,9 @@ func pendingStays(t *testing.T, w Wallets) {
 		}
 		if got := claim(t, w, newClaim(p.Operator, 10, time.Minute)); len(got) > 0 || len(dead(t, w, p.Player, 0)) > 0 {
 			t.Errorf("%s: left %+v", by, got)
+		}
+		if left, err := w.Store.Backlog(ctx, p.Operator); err != nil || left != (ledger.Backlog{}) {
+			t.Errorf("%s: backlog %+v, %v", by, left, err)
 		}
 		if got, err := w.Store.Settlement(ctx, p.Operator, ids[3]); err != nil || got.WalletTransaction == "" {
 			t.Errorf("%s: %+v, %v", by, got, err)

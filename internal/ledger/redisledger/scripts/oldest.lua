@@ -7,13 +7,10 @@ local kept, last = call('HMGET', state, 'c', 'w'), units(call('GET', outbox) or 
 local sorted, done = units(kept[1] or '0'), units(kept[2] or '0')
 if not last or not sorted or not done then return broken('outbox') end
 
-local function place(slot) return digits8(slot, 1) .. digits8(slot, 6), nonce_of(slot) end
-
--- waits reports whether a wallet has still to say what became of a settlement. An
--- entry that is gone was acknowledged 400 days ago.
+-- waits reports whether a wallet has still to say what became of a settlement.
 local function waits(slot)
-  local id, nonce = place(slot)
-  local entry = call('HGET', bucket('a', id, nonce), int(nonce % 128))
+  local pair = pair_of(slot:sub(1, 10))
+  local entry = find_entry(operator, pair.name, pair.id, nonce_of(slot))
   return entry and math.floor(entry:byte(6) / 16) == PENDING
 end
 
@@ -23,7 +20,8 @@ while at < stop and not waits(slots:sub((at - done) * 16 + 1, (at - done) * 16 +
 if at > done then call('HSET', state, 'w', int(at)) end
 if at == last then return {'OK', ''} end
 if at == stop and stop < sorted then return {'MORE'} end
-local id, nonce = place(slot_at(outbox, at + 1))
-local record = call('HGET', bucket('r', id, nonce), int(nonce % 128))
+local slot = slot_at(outbox, at + 1)
+local nonce = nonce_of(slot)
+local record = call('HGET', bucket('r', pair_of(slot:sub(1, 10)).id, nonce), int(nonce % 128))
 if not record then return broken('settlement of no round') end
 return {'OK', int(math.max(0, now() - EPOCH - read5(record, 7)))}
