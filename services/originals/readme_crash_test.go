@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/rtp"
 )
 
@@ -25,16 +26,24 @@ func TestReadmeNeverAdvertisesAFlatEdge(t *testing.T) {
 		shown["target="+strconv.Itoa(hundredths(t, m[1]))] = m[2]
 	}
 	found := 0
-	for row := range rtp.Rows(rtp.Crash) {
+	check := func(row rtp.Row) {
 		want, ok := shown[row.Config]
 		if !ok {
-			continue
+			return
 		}
 		found++
 		percent := new(big.Rat).Sub(big.NewRat(1, 1), row.RTP)
 		if got := percent.Mul(percent, big.NewRat(100, 1)).FloatString(4); got != want {
 			t.Errorf("%s: the edge is %s %%, and the README says %s %%", row.Config, got, want)
 		}
+	}
+	greatest, _, _ := rtp.Ends(rtp.Crash) // the target with the lowest return
+	check(greatest)
+	for row := range rtp.Rows(rtp.Crash) {
+		if row.Multiplier > 100*money.One {
+			break
+		}
+		check(row)
 	}
 	if found != 8 {
 		t.Errorf("%d edges of %v were found, want 8", found, shown)

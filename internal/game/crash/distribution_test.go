@@ -9,9 +9,9 @@ import (
 	"github.com/openoriginals/originals/internal/rng"
 )
 
-// testRounds is how many rounds of the test chain are played: fewer where a processor is emulated.
+// testRounds is how many rounds of the test chain are played: fewer where a processor is emulated or watched.
 func testRounds() int {
-	if runtime.GOARCH == "wasm" {
+	if runtime.GOARCH == "wasm" || slowed {
 		return 100_000
 	}
 	return 1_000_000
