@@ -247,6 +247,7 @@ func TestKillOwners(t *testing.T) {
 			return grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		},
 	}))}
+	watcher := front.view(t, 1<<20, &originalsv1.WatchRequest{History: true})
 	o.launch()
 	o.launch()
 	h.awaitPhase(1, ledger.CrashBetting)
@@ -278,6 +279,7 @@ func TestKillOwners(t *testing.T) {
 		cashed += len(g.cashed)
 	}
 	h.checkHistory(last)
+	watcher.checkPhases(last)
 	if voids, err := h.store.CrashVoids(t.Context(), "main", 1, last); err != nil || len(voids) > 0 {
 		t.Errorf("rounds were skipped: %v %v", voids, err)
 	}

@@ -91,6 +91,28 @@ func (v *viewer) until(so func(*originalsv1.CrashEvent) bool) (*originalsv1.Cras
 	}
 }
 
+// checkPhases wants every phase and crash of rounds 2 to last once, in their
+// order, whoever died between a step and the next. The first round may begin in
+// the snapshot.
+func (v *viewer) checkPhases(last uint32) {
+	v.t.Helper()
+	phases := make(map[uint32]string)
+	v.until(func(e *originalsv1.CrashEvent) bool {
+		if c := e.GetCrash(); c != nil {
+			phases[c.GetNumber()] += "crash "
+		}
+		if p := e.GetPhase(); p != nil {
+			phases[p.GetNumber()] += p.GetPhase().String() + " "
+		}
+		return e.GetPhase().GetNumber() == last && e.GetPhase().GetPhase() == originalsv1.CrashTable_CRASHED
+	})
+	for n := uint32(2); n <= last; n++ {
+		if phases[n] != "BETTING CLOSING RUNNING crash CRASHED " {
+			v.t.Errorf("round %d was shown as %q", n, phases[n])
+		}
+	}
+}
+
 func isCrash(e *originalsv1.CrashEvent) bool { return e.GetCrash() != nil }
 
 // Round state broadcast carries the hidden result.
