@@ -10,6 +10,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/openoriginals/originals/internal/game"
 	"github.com/openoriginals/originals/internal/game/crash"
@@ -69,7 +70,20 @@ type CrashBet struct {
 	crash.Bet        // the target at which it is cashed out by itself
 	Number    uint32 // of the table's round, from 1
 	CashOutE2 uint32 // hundredths at which it was cashed out, 101 to the target; 0 when it was not
+	Void      string // why the stake was given back, one of the reasons below; empty otherwise
 }
+
+// Why the stake of a crash bet was given back.
+const (
+	VoidCancelled     = "CANCELLED" // by its player
+	VoidStoreReplaced = "STORE_REPLACED"
+	VoidNoOwner       = "NO_OWNER"
+	VoidBeacon        = "BEACON_UNPUBLISHED"
+)
+
+// voids are the reasons by their stored form, which stands in the place of a
+// cash-out: all are below the least one.
+var voids = [...]string{"", VoidCancelled, VoidStoreReplaced, VoidNoOwner, VoidBeacon}
 
 // Validate returns a *game.FieldError that names the first bad field.
 func (b CrashBet) Validate() error {
@@ -78,6 +92,9 @@ func (b CrashBet) Validate() error {
 	}
 	if b.CashOutE2 != 0 && (b.CashOutE2 < crash.MinTargetE2 || b.CashOutE2 > b.TargetE2) {
 		return &game.FieldError{Field: "cashOutE2", Problem: "must be 101 to the target"}
+	}
+	if !slices.Contains(voids[:], b.Void) || b.Void != "" && b.CashOutE2 != 0 {
+		return &game.FieldError{Field: "void", Problem: "must be a reason, and goes with no cash-out"}
 	}
 	return nil
 }
@@ -225,17 +242,26 @@ func (b Bet) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// AppendTargets appends the target and the cash-out in five bytes, 20 bits each.
+// AppendTargets appends the target and the cash-out in five bytes, 20 bits each. Of
+// a void bet, which has none, the reason stands in the cash-out's place.
 func (b CrashBet) AppendTargets(dst []byte) []byte {
-	both := uint64(b.TargetE2)<<20 | uint64(b.CashOutE2)
+	end := uint64(b.CashOutE2)
+	if b.Void != "" {
+		end = uint64(max(slices.Index(voids[:], b.Void), 0))
+	}
+	both := uint64(b.TargetE2)<<20 | end
 	return append(dst, byte(both>>32), byte(both>>24), byte(both>>16), byte(both>>8), byte(both))
 }
 
 func parseCrash(p []byte) CrashBet {
 	both := uint64(p[4])<<32 | uint64(binary.BigEndian.Uint32(p[5:]))
-	return CrashBet{
-		Number: binary.BigEndian.Uint32(p), Bet: crash.Bet{TargetE2: uint32(both >> 20)}, CashOutE2: uint32(both & (1<<20 - 1)),
+	b := CrashBet{Number: binary.BigEndian.Uint32(p), Bet: crash.Bet{TargetE2: uint32(both >> 20)}}
+	if end := uint32(both & (1<<20 - 1)); end < uint32(len(voids)) {
+		b.Void = voids[end]
+	} else {
+		b.CashOutE2 = end
 	}
+	return b
 }
 
 // ErrBinary says that bytes are not the stored form of a bet.

@@ -57,9 +57,9 @@ type CrashRound struct {
 
 // Reasons of a void round.
 const (
-	CrashVoidStore  = "STORE_REPLACED"
-	CrashVoidOwner  = "NO_OWNER"
-	CrashVoidBeacon = "BEACON_UNPUBLISHED"
+	CrashVoidStore  = bet.VoidStoreReplaced
+	CrashVoidOwner  = bet.VoidNoOwner
+	CrashVoidBeacon = bet.VoidBeacon
 )
 
 // CrashState is a table as the store has it at one moment.
@@ -152,7 +152,7 @@ type CrashTaken struct {
 type CrashSettlement struct {
 	Bet       CrashBet
 	CashOutE2 uint32
-	Void      bool
+	Void      string // why the stake is given back; empty otherwise
 }
 
 // CrashBets is what a closed partition holds.

@@ -21,6 +21,7 @@ type SettledRound struct {
 	Stake      money.Units
 	Payout     money.Units
 	SettleTime time.Time
+	VoidReason string // why it is Void; empty otherwise
 
 	// Of a claim.
 	Token       uint64 // fencing token; only grows for a player

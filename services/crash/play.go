@@ -157,7 +157,7 @@ func (g *dealer) void(ctx context.Context, s ledger.CrashState, why string) (led
 	if err != nil {
 		return s, err
 	}
-	if err := g.refund(ctx, bets); err != nil {
+	if err := g.refund(ctx, bets, why); err != nil {
 		return s, err
 	}
 	if why != ledger.CrashVoidBeacon {
@@ -290,12 +290,12 @@ func (g *dealer) settleAt(ctx context.Context, bets []ledger.CrashBet, pointE2 u
 	return ctx.Err()
 }
 
-// refund gives stakes back.
-func (g *dealer) refund(ctx context.Context, bets []ledger.CrashBet) error {
+// refund gives stakes back, and says why.
+func (g *dealer) refund(ctx context.Context, bets []ledger.CrashBet, why string) error {
 	byPartition := make(map[int][]ledger.CrashSettlement)
 	for _, b := range bets {
 		p := b.ID.Pair.Partition()
-		byPartition[p] = append(byPartition[p], ledger.CrashSettlement{Bet: b, Void: true})
+		byPartition[p] = append(byPartition[p], ledger.CrashSettlement{Bet: b, Void: why})
 	}
 	return g.eachPartition(ctx, "stakes are not given back", func(partition int) error {
 		for all := byPartition[partition]; len(all) > 0; {
@@ -377,7 +377,11 @@ func (g *dealer) settleOlder(ctx context.Context, number uint32, partitions []in
 		if len(history) == 1 && history[0].Void == "" {
 			err = g.settleAt(ctx, bets, history[0].PointE2)
 		} else {
-			err = g.refund(ctx, bets)
+			why := ledger.CrashVoidStore // a number that was skipped
+			if len(history) == 1 {
+				why = history[0].Void
+			}
+			err = g.refund(ctx, bets, why)
 		}
 		if err != nil {
 			return err

@@ -33,7 +33,7 @@ func (g *dealer) skipRest(ctx context.Context, s ledger.CrashState) (ledger.Cras
 	if err != nil {
 		return s, err
 	}
-	if err := g.refund(ctx, bets); err != nil {
+	if err := g.refund(ctx, bets, ledger.CrashVoidStore); err != nil {
 		return s, err
 	}
 	return insist(ctx, g.table, "the last rounds are not skipped", func() (ledger.CrashState, error) {

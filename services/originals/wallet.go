@@ -193,9 +193,17 @@ func settlementRows(list []*originalsv1.Settlement) [][]string {
 	rows := [][]string{{"PLACE", "SETTLEMENT", "PLAYER", "GAME", "STAKE", "PAYOUT", "RESULT", "SETTLED", "WALLET TRANSACTION"}}
 	for _, s := range list {
 		rows = append(rows, []string{fmt.Sprintf("%d/%d", s.GetPartition(), s.GetSequence()), s.GetSettlementId(), s.GetPlayerId(), s.GetGame().String(),
-			sum(s.GetStake()), sum(s.GetPayout()), s.GetResult().String(), moment(s.GetSettleTime()), dash(s.GetWalletTransactionId())})
+			sum(s.GetStake()), sum(s.GetPayout()), ending(s), moment(s.GetSettleTime()), dash(s.GetWalletTransactionId())})
 	}
 	return rows
+}
+
+// ending says how a round ended, and why when it was void.
+func ending(s *originalsv1.Settlement) string {
+	if s.GetVoidReason() == "" {
+		return s.GetResult().String()
+	}
+	return s.GetResult().String() + " " + s.GetVoidReason()
 }
 
 func showSettlement(ctx context.Context, c *cli.Command, api *client) error {

@@ -249,7 +249,7 @@ func settlement(r ledger.SettledRound) *originalsv1.Settlement {
 		Partition: uint32(r.Round.Pair.Partition()), Sequence: int64(r.Sequence), Game: originalsv1.Game(r.Game),
 		Stake: wire.Money(r.Currency, r.Stake), Payout: wire.Money(r.Currency, r.Payout), Result: result(r),
 		SettleTime: timestamp(r.SettleTime), FencingToken: int64(r.Token), LeaseExpireTime: timestamp(r.LeaseExpire),
-		Attempt: r.Attempt, WalletTransactionId: r.WalletTransaction, RejectReason: r.RejectReason,
+		Attempt: r.Attempt, WalletTransactionId: r.WalletTransaction, RejectReason: r.RejectReason, VoidReason: r.VoidReason,
 	}
 }
 

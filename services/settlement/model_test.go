@@ -191,7 +191,7 @@ func rounds(operator string, list []*originalsv1.Settlement) (all []ledger.Settl
 			Sequence: uint64(m.GetSequence()), Player: ledger.Player{Operator: operator, ID: m.GetPlayerId()}, BetID: m.GetBetId(), Game: bet.Game(m.GetGame()),
 			State: ledger.Settled, Currency: money.Currency(m.GetStake().GetCurrency()), Stake: money.Units(m.GetStake().GetAmount()),
 			Payout: money.Units(m.GetPayout().GetAmount()), SettleTime: m.GetSettleTime().AsTime(), Token: uint64(m.GetFencingToken()),
-			Attempt: m.GetAttempt(), WalletTransaction: m.GetWalletTransactionId(), RejectReason: m.GetRejectReason(),
+			Attempt: m.GetAttempt(), WalletTransaction: m.GetWalletTransactionId(), RejectReason: m.GetRejectReason(), VoidReason: m.GetVoidReason(),
 		}
 		if r.Round, err = ledger.ParseRoundID(m.GetSettlementId()); err != nil {
 			return nil, err

@@ -127,6 +127,6 @@ func encode(r ledger.SettledRound) ([]byte, error) {
 func asSettled(r ledger.SettledRound) ledger.SettledRound {
 	return ledger.SettledRound{
 		Round: r.Round, Sequence: r.Sequence, Player: r.Player, BetID: r.BetID, Game: r.Game, State: r.State,
-		Currency: r.Currency, Stake: r.Stake, Payout: r.Payout, SettleTime: r.SettleTime,
+		Currency: r.Currency, Stake: r.Stake, Payout: r.Payout, SettleTime: r.SettleTime, VoidReason: r.VoidReason,
 	}
 }

@@ -3,6 +3,7 @@ package support_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/openoriginals/originals/internal/game/crash"
@@ -11,21 +12,35 @@ import (
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
+// openCrash opens round 1 of the table main, everywhere.
+func openCrash(h *house) ledger.CrashOwner {
+	t, ctx := h.t, context.Background()
+	t.Helper()
+	owner := must(h.store.TakeCrashTable(ctx, "main", must(h.store.CrashLease(ctx, "main"))(t), "test", ""))(t)
+	must(h.store.OpenCrashRound(ctx, owner, ledger.CrashOpening{Number: 1, BettingUs: 1}))(t)
+	for partition := range ledger.Partitions {
+		if err := h.store.OpenCrashPartition(ctx, owner, partition, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return owner
+}
+
+func (p *player) placeCrash(owner ledger.CrashOwner) ledger.CrashTaken {
+	p.h.t.Helper()
+	return must(p.h.store.PlaceCrashBet(context.Background(), ledger.CrashPlacement{
+		Table: owner.Table, Player: p.id, BetID: unique("bet"), Target: crash.Bet{TargetE2: 500}, Currency: "FUN", Stake: 100, WorstCase: 500,
+		RoundLimit: 1000, LastNumber: 1000,
+	}))(p.h.t)
+}
+
 // crashBet is a bet of the player at the table main, in a round that takes bets
 // still; end lets it crash at 3.00x, after he cashed out at 2.00x.
 func (p *player) crashBet() (id ledger.RoundID, end func()) {
 	t, store, ctx, at := p.h.t, p.h.store, context.Background(), p.id.Partition()
 	t.Helper()
-	owner := must(store.TakeCrashTable(ctx, "main", must(store.CrashLease(ctx, "main"))(t), "test", ""))(t)
-	must(store.OpenCrashRound(ctx, owner, ledger.CrashOpening{Number: 1, BettingUs: 1}))(t)
-	if err := store.OpenCrashPartition(ctx, owner, at, 1); err != nil {
-		t.Fatal(err)
-	}
-	taken := must(store.PlaceCrashBet(ctx, ledger.CrashPlacement{
-		Table: "main", Player: p.id, BetID: unique("bet"), Target: crash.Bet{TargetE2: 500}, Currency: "FUN", Stake: 100, WorstCase: 500,
-		RoundLimit: 1000, LastNumber: 1000,
-	}))(t)
-	return taken.Round.ID, func() {
+	owner := openCrash(p.h)
+	return p.placeCrash(owner).Round.ID, func() {
 		t.Helper()
 		must(store.LockCrashRound(ctx, owner, 1))(t)
 		bets := must(store.CloseCrashPartition(ctx, owner, at, 1))(t)
@@ -75,6 +90,41 @@ func TestSupportSeesCrashBets(t *testing.T) {
 		_, err = s.reveal(string(id.Pair))
 		refused(t, err, reason.SeedPairNotFound)
 		must(p.bet())(t) // his seed pair is the active one still
+	})
+}
+
+// A stake that was given back comes with the reason, for wallets and for support.
+func TestVoidRoundsSayWhy(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *house) {
+		ctx, s := context.Background(), h.staff("carol")
+		ends := map[string]func(p *player, owner ledger.CrashOwner, betID string) error{
+			"CANCELLED": func(p *player, _ ledger.CrashOwner, betID string) error {
+				_, err := h.store.CancelCrashBet(ctx, "main", p.id, betID)
+				return err
+			},
+			"NO_OWNER": func(p *player, owner ledger.CrashOwner, _ string) error {
+				must(h.store.LockCrashRound(ctx, owner, 1))(t)
+				bets := must(h.store.CloseCrashPartition(ctx, owner, p.id.Partition(), 1))(t)
+				_, err := h.store.SettleCrashBets(ctx, owner, p.id.Partition(), []ledger.CrashSettlement{{Bet: bets.Bets[0], Void: ledger.CrashVoidOwner}})
+				return err
+			},
+		}
+		owner := openCrash(h)
+		for _, why := range []string{"CANCELLED", "NO_OWNER"} {
+			p := h.player()
+			taken := p.placeCrash(owner)
+			if err := ends[why](p, owner, taken.Round.BetID); err != nil {
+				t.Fatal(err)
+			}
+			settled := must(h.store.Settlement(ctx, p.id.Operator, taken.Round.ID))(t)
+			if settled.State != ledger.Void || settled.VoidReason != why || settled.Payout != 100 {
+				t.Errorf("settled as %+v, want %s", settled, why)
+			}
+			line := must(s.GetRoundTimeline(s.ctx, &originalsv1.GetRoundTimelineRequest{RoundId: taken.Round.ID.String()}))(t)
+			if got := fmt.Sprint(line.GetEvents()); !strings.Contains(got, "stake given back: "+why) || line.GetRound().GetCrash().GetCashOutE2() != 0 {
+				t.Errorf("%s is shown as %v", why, line)
+			}
+		}
 	})
 }
 

@@ -83,7 +83,7 @@ func events(t *originalsv1.RoundTimeline, settled *ledger.SettledRound) []*origi
 	case originalsv1.Round_SETTLED:
 		later.tell(r.GetSettleTime(), "SETTLED", "payout "+amount(r.GetPayout()))
 	case originalsv1.Round_VOID:
-		later.tell(r.GetSettleTime(), "VOIDED", "stake given back")
+		later.tell(r.GetSettleTime(), "VOIDED", "stake given back"+why(settled))
 	}
 	if settled != nil {
 		tellSettlement(&later, r.GetSettleTime(), settled)
@@ -97,6 +97,14 @@ func events(t *originalsv1.RoundTimeline, settled *ledger.SettledRound) []*origi
 		s.tell(pair.GetRevealTime(), "SEED_PAIR_REVEALED", pair.GetRevealReason())
 	}
 	return s
+}
+
+// why says why a round was void, if its settlement knows.
+func why(settled *ledger.SettledRound) string {
+	if settled == nil || settled.VoidReason == "" {
+		return ""
+	}
+	return ": " + settled.VoidReason
 }
 
 func tellSettlement(s *story, at *timestamppb.Timestamp, settled *ledger.SettledRound) {

@@ -118,7 +118,7 @@ func testCrashSkip(t *testing.T, f *floor) {
 	if len(bets) != 1 || bets[0].ID != late.Round.ID {
 		t.Fatalf("waiting bets: %+v", bets)
 	}
-	f.settle(ledger.CrashSettlement{Bet: bets[0], Void: true})
+	f.settle(ledger.CrashSettlement{Bet: bets[0], Void: ledger.CrashVoidStore})
 	f.wantBalance(p, 1000)
 	for range 2 { // a repeat changes nothing
 		s, err := f.b.Store.SkipCrashRounds(f.ctx, f.owner, 9, ledger.CrashVoidStore)

@@ -14,7 +14,7 @@ func testCrashSettleOnce(t *testing.T, f *floor) {
 	b := f.bet(p, "x", 500)
 	f.lock(1)
 	f.settle(ledger.CrashSettlement{Bet: betOf(b), CashOutE2: 199})
-	for _, other := range []ledger.CrashSettlement{{Bet: betOf(b), CashOutE2: 500}, {Bet: betOf(b)}, {Bet: betOf(b), Void: true}} {
+	for _, other := range []ledger.CrashSettlement{{Bet: betOf(b), CashOutE2: 500}, {Bet: betOf(b)}, {Bet: betOf(b), Void: ledger.CrashVoidStore}} {
 		got := f.settle(other)[0]
 		if got.Round.Payout != 199 || got.Round.State != ledger.Settled || got.Round.Bet.Crash.CashOutE2 != 199 || got.Balance != 1099 {
 			t.Fatalf("settled again as %+v", got)
@@ -114,7 +114,7 @@ func testCrashReplaced(t *testing.T, f *floor, b CrashBackend) {
 	f.refused(err, reason.BettingClosed)
 	f.owner = f.take("two")
 	for _, bet := range f.lock(1) {
-		f.settle(ledger.CrashSettlement{Bet: bet, Void: true})
+		f.settle(ledger.CrashSettlement{Bet: bet, Void: ledger.CrashVoidStore})
 	}
 	_, err = f.b.Store.FinishCrashRound(f.ctx, f.owner, 1, 1, ledger.CrashVoidStore)
 	f.ok(err)

@@ -223,6 +223,9 @@ func (m *walletModel) play(rt *rapid.T) {
 			Round: settled.ID, Sequence: sequence, Player: p.Player, BetID: settled.BetID, Game: settled.Bet.Game, State: s.State,
 			Currency: fun, Stake: 1, Payout: s.Payout, SettleTime: settled.SettleTime,
 		}}
+		if s.State == ledger.Void {
+			one.VoidReason = "STORE_REPLACED"
+		}
 		m.made = append(m.made, one)
 		p.add(one, m.now)
 	}

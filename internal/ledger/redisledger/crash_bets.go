@@ -191,6 +191,7 @@ func (s *Store) CancelCrashBet(ctx context.Context, table string, p ledger.Playe
 		return ledger.CrashTaken{}, err
 	}
 	b := crashBet(p, found.Round)
+	b.Bet.CashOutE2, b.Bet.Void = 0, bet.VoidCancelled
 	worst, err := b.WorstCase()
 	if err != nil {
 		return ledger.CrashTaken{}, err

@@ -120,7 +120,7 @@ func (s *Store) SettleCrashBets(ctx context.Context, o ledger.CrashOwner, partit
 
 func appendCrashSettlement(args []any, q ledger.CrashSettlement) ([]any, error) {
 	b := q.Bet
-	b.Bet.CashOutE2 = q.CashOutE2
+	b.Bet.CashOutE2, b.Bet.Void = q.CashOutE2, q.Void
 	if err := b.Bet.Validate(); err != nil {
 		return nil, fmt.Errorf("redisledger: settle crash bet %s: %w", b.ID, err)
 	}
@@ -129,8 +129,8 @@ func appendCrashSettlement(args []any, q ledger.CrashSettlement) ([]any, error) 
 		return nil, err
 	}
 	state, payout := ledger.Settled, b.Stake
-	if q.Void {
-		state, b.Bet.CashOutE2 = ledger.Void, 0
+	if q.Void != "" {
+		state = ledger.Void
 	} else if payout, err = money.Payout(b.Stake, b.Bet.Paid()); err != nil {
 		return nil, err
 	}

@@ -286,13 +286,30 @@ func parseSettled(r *ledger.SettledRound, p []byte) error {
 	if r.Currency, p, err = cutCurrency(p[7:]); err != nil {
 		return err
 	}
+	var parameters []byte
 	if r.Game != bet.Roulette {
-		if _, p, err = cutParameters(r.Game, p, nil); err != nil {
+		if parameters, p, err = cutParameters(r.Game, p, nil); err != nil {
 			return err
 		}
 	}
+	if r.State == ledger.Void {
+		r.VoidReason = voidReason(r.Game, parameters)
+	}
 	r.BetID, err = parseBetID(p, idLength)
 	return err
+}
+
+// voidReason returns why a round is void. Other than a bet at a crash table it can
+// be so for one reason alone.
+func voidReason(g bet.Game, parameters []byte) string {
+	if g != bet.Crash {
+		return bet.VoidStoreReplaced
+	}
+	b, err := bet.ParseBinary(g, parameters)
+	if err != nil {
+		return ""
+	}
+	return b.Crash.Void
 }
 
 var _ ledger.Feed = (*Store)(nil)

@@ -676,10 +676,13 @@ type Settlement struct {
 	LeaseExpireTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=lease_expire_time,json=leaseExpireTime,proto3" json:"lease_expire_time,omitempty"`
 	// How often it was claimed, from 1; 0 when not claimed.
 	Attempt uint32 `protobuf:"varint,14,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	// What the wallet reported; empty until acknowledged.
+	// What the wallet reported; empty until acknowledged, and in a stream.
 	WalletTransactionId string `protobuf:"bytes,15,opt,name=wallet_transaction_id,json=walletTransactionId,proto3" json:"wallet_transaction_id,omitempty"`
 	// Why it is a dead letter; only in ListRejected.
-	RejectReason  string `protobuf:"bytes,16,opt,name=reject_reason,json=rejectReason,proto3" json:"reject_reason,omitempty"`
+	RejectReason string `protobuf:"bytes,16,opt,name=reject_reason,json=rejectReason,proto3" json:"reject_reason,omitempty"`
+	// Why it is VOID: CANCELLED by its player, STORE_REPLACED, NO_OWNER or
+	// BEACON_UNPUBLISHED; empty otherwise.
+	VoidReason    string `protobuf:"bytes,17,opt,name=void_reason,json=voidReason,proto3" json:"void_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -822,6 +825,13 @@ func (x *Settlement) GetWalletTransactionId() string {
 func (x *Settlement) GetRejectReason() string {
 	if x != nil {
 		return x.RejectReason
+	}
+	return ""
+}
+
+func (x *Settlement) GetVoidReason() string {
+	if x != nil {
+		return x.VoidReason
 	}
 	return ""
 }
@@ -2107,7 +2117,7 @@ const file_originals_v1_settlement_proto_rawDesc = "" +
 	"\x19ListPlayerBalancesRequest\x12\x1b\n" +
 	"\tplayer_id\x18\x01 \x01(\tR\bplayerId\"M\n" +
 	"\x1aListPlayerBalancesResponse\x12/\n" +
-	"\bbalances\x18\x01 \x03(\v2\x13.originals.v1.MoneyR\bbalances\"\xcf\x05\n" +
+	"\bbalances\x18\x01 \x03(\v2\x13.originals.v1.MoneyR\bbalances\"\xf0\x05\n" +
 	"\n" +
 	"Settlement\x12#\n" +
 	"\rsettlement_id\x18\x01 \x01(\tR\fsettlementId\x12\x1c\n" +
@@ -2127,7 +2137,9 @@ const file_originals_v1_settlement_proto_rawDesc = "" +
 	"\x11lease_expire_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x0fleaseExpireTime\x12\x18\n" +
 	"\aattempt\x18\x0e \x01(\rR\aattempt\x122\n" +
 	"\x15wallet_transaction_id\x18\x0f \x01(\tR\x13walletTransactionId\x12#\n" +
-	"\rreject_reason\x18\x10 \x01(\tR\frejectReason\"=\n" +
+	"\rreject_reason\x18\x10 \x01(\tR\frejectReason\x12\x1f\n" +
+	"\vvoid_reason\x18\x11 \x01(\tR\n" +
+	"voidReason\"=\n" +
 	"\x06Result\x12\x16\n" +
 	"\x12RESULT_UNSPECIFIED\x10\x00\x12\a\n" +
 	"\x03WON\x10\x01\x12\b\n" +

@@ -71,7 +71,8 @@ type SettlementServiceClient interface {
 	// ListRejected lists the settlements that the wallet rejected, or that were
 	// claimed too often: the dead letters.
 	ListRejected(ctx context.Context, in *ListRejectedRequest, opts ...grpc.CallOption) (*ListRejectedResponse, error)
-	// RequeueSettlement makes a dead letter claimable again.
+	// RequeueSettlement makes a dead letter claimable again, before all later
+	// settlements of its player but those that are leased at that moment.
 	RequeueSettlement(ctx context.Context, in *RequeueSettlementRequest, opts ...grpc.CallOption) (*RequeueSettlementResponse, error)
 	// GetDigest sums up the settlements of an hour, of a day, or of a run of
 	// sequences within, so that two sets of books can be compared.
@@ -271,7 +272,8 @@ type SettlementServiceServer interface {
 	// ListRejected lists the settlements that the wallet rejected, or that were
 	// claimed too often: the dead letters.
 	ListRejected(context.Context, *ListRejectedRequest) (*ListRejectedResponse, error)
-	// RequeueSettlement makes a dead letter claimable again.
+	// RequeueSettlement makes a dead letter claimable again, before all later
+	// settlements of its player but those that are leased at that moment.
 	RequeueSettlement(context.Context, *RequeueSettlementRequest) (*RequeueSettlementResponse, error)
 	// GetDigest sums up the settlements of an hour, of a day, or of a run of
 	// sequences within, so that two sets of books can be compared.
