@@ -76,7 +76,7 @@ const withBet = (change, r = reached, auto = 199, cashed = 199) => { const bet =
 const faults = {
   terminal: {
     "another-table": at(some, 3, (r) => { r.table = "other"; r.crashE2 = c.crashOf(r.hash, "other", r.number, SALT); }), "another-terminal": at(some, 3, (r) => { r.terminal = hash("x"); }), "table-of-another-chain": [some(), newTable(newRound(26), { terminal: hash("x") })],
-    "more-rounds-than-links": [some(), newTable(newRound(26), { chainLength: 25 })], "another-growth": [some(), newTable(newRound(26), { growthSha256: hash("x") })],
+    "more-rounds-than-links": [some(), newTable(newRound(26), { chainLength: 25 })], "rounds-after-the-last-link": [some(), newTable(newRound(20), { chainLength: 25 })], "another-growth": [some(), newTable(newRound(26), { growthSha256: hash("x") })],
   },
   numbers: {
     "round-missing": [of(some, (rounds) => { rounds.splice(4, 1); })], "rounds-missing": [of(some, (rounds) => { rounds.splice(4, 5); })], "void-round-not-listed": [page(...range(7, 9), ...range(11, 15))], "no-round": [page()], "only-an-open-round": [page(opened(3))],

@@ -121,23 +121,19 @@ def round_or_bet(value, at):
 PAGE = record({"rounds": list_of(round_or_bet, 0, UINT), "nextPageToken": ANY_TEXT})
 
 
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]]|[^ \t\r\n"{}\[\]]+', re.DOTALL)
+
+
 def answers_of(content):
     """The texts of the answers that stand one after the other."""
-    answers, depth, start, quoted, at = [], 0, None, False, 0
-    while at < len(content):
-        c = content[at]
-        if quoted:
-            at += c == "\\"
-            quoted = c != '"'
-        elif start is not None or c not in " \t\r\n":
-            start = at if start is None else start
-            quoted = c == '"'
-            depth += (c in "{[") - (c in "}]")
-            if depth == 0 and not quoted:
-                answers.append(content[start:at + 1])
-                start = None
-        at += 1
-    return answers if start is None else answers + [content[start:]]
+    answers, depth, start = [], 0, 0
+    for token in TOKEN.finditer(content):
+        if depth == 0:
+            start = token.start()
+        depth += (token[0] in ("{", "[")) - (token[0] in ("}", "]"))
+        if depth == 0:
+            answers.append(content[start:token.end()])
+    return answers if depth == 0 else answers + [content[start:]]
 
 
 class Answers:
