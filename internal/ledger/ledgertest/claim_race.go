@@ -67,8 +67,8 @@ func claimCutOff(t *testing.T, w Wallets) {
 		})
 		c := newClaim(p.Operator, 2, long)
 		_, err := failing.Claim(ctx, c)
-		leased := len(claim(t, w, newClaim(p.Operator, 2, 10*time.Millisecond))) == 0
-		w.Wait(10 * time.Millisecond)
+		leased := len(claim(t, w, newClaim(p.Operator, 2, 300*time.Millisecond))) == 0
+		w.Wait(300 * time.Millisecond)
 		for range 4 {
 			playerOf(t, w, p.Operator).play(2)
 		}

@@ -31,7 +31,7 @@ local function remove(p, text)
     repeat
       at = h:find(text, at, true)
       if not at then
-        p.fresh[#p.fresh + 1] = int(read5(text, 1))
+        p.fresh[#p.fresh + 1] = text
         return
       end
       at = at + 1
@@ -82,27 +82,27 @@ while i <= #args do
   local own = is_of(name, operator)
   local p = own and player_of(name)
   local entries = own and call('HMGET', key, unpack(args, first, answers)) or {}
-  local writes, before = {}, changed[key]
+  local before = changed[key]
+  local made_of, writes = before and before.made or {}, before and before.writes or {}
   for k = 1, count do
     local field, status, made = args[first + k - 1], NOTFOUND, nil
-    local entry = before and before[field] or entries[k]
+    local entry = made_of[field] or entries[k]
     if own and not entry then entry = missing(name, id, block, field) end
     if entry == 'LATER' then return {'LATER'} end
     if entry then status, made = decide(p, entry, token, args[answers + k], why) end
     statuses[#statuses + 1] = status
     if status == CONFLICT then conflicts[#conflicts + 1] = entry end
-    if made then writes[field] = made end
+    if made then
+      made_of[field] = made
+      writes[#writes + 1], writes[#writes + 2] = field, made
+    end
   end
-  if before then
-    for field, made in pairs(writes) do before[field] = made end
-  else
-    changed[key] = writes
-  end
+  changed[key] = before or {made = made_of, writes = writes}
 end
 
-for key, writes in pairs(changed) do
-  if next(writes) then
-    call('HSET', key, unpack(show(writes)))
+for key, change in pairs(changed) do
+  if #change.writes > 0 then
+    call('HSET', key, unpack(change.writes))
     call('PEXPIRE', key, int(KEPT_MS))
   end
 end

@@ -78,7 +78,7 @@ local function lease(player)
   if take == #held / 6 and take < room then
     local fresh = call('LRANGE', list, 0, int(room - take - 1))
     if #fresh > 0 then call('LTRIM', list, #fresh, -1) end
-    for _, sequence in ipairs(fresh) do run[#run + 1] = number5(tonumber(sequence)) .. '\1' end
+    for _, sequence in ipairs(fresh) do run[#run + 1] = sequence .. '\1' end
   end
   if #run == 0 then
     call('ZREM', ready, player)

@@ -5,7 +5,8 @@
 --     w sequence up to which none waits for its acknowledgement
 --   a:<pair>:<block of 128 nonces>  nonce -> 5 bytes sequence, state * 16 + form
 --     of the wallet transaction, the wallet transaction, packed by Go
---   l:<operator>:<player> sequences that nobody claimed yet, a list in their order
+--   l:<operator>:<player> sequences that nobody claimed yet, a list of 5 bytes each
+--     in their order
 --   k:<operator>:<player> h sequences that were claimed and are not acknowledged,
 --     each 5 bytes and how often, before those of l; n how many of them are leased,
 --     under T token, E end in ms, C claim; f claims since the oldest became it; s when
@@ -95,7 +96,7 @@ local function find_entry(operator, name, id, nonce)
     if is_at(read5(held, at)) then return held:sub(at, at + 4) .. string.char(PENDING) end
   end
   for _, sequence in ipairs(call('LRANGE', tag .. ':l:' .. name, 0, -1)) do
-    if is_at(tonumber(sequence)) then return number5(tonumber(sequence)) .. string.char(PENDING) end
+    if is_at(read5(sequence, 1)) then return sequence .. string.char(PENDING) end
   end
   for _, letter in ipairs(call('ZRANGE', tag .. ':d:' .. operator, 0, -1)) do
     local sequence = tonumber(letter:match('^%d+'))
@@ -130,7 +131,8 @@ local function sort_slots(operator, count)
         runs[p.name], found[#found + 1] = p.run, p.name
       end
     end
-    p.run[#p.run + 1] = sequence .. '' -- no number of settlements reaches 10^14
+    local text = high .. string.char(rest)
+    p.run[#p.run + 1] = text
     local a, b, c, d = slots:byte(i + 10, i + 13)
     local nonce = ((a * 256 + b) * 256 + c) * 256 + d
     local field = nonce % 128
@@ -141,7 +143,7 @@ local function sort_slots(operator, count)
       p.blocks[block], writes[#writes + 1] = fields, fields
     end
     fields[#fields + 1] = field .. ''
-    fields[#fields + 1] = high .. string.char(rest, 0)
+    fields[#fields + 1] = text .. '\0'
   end
   for _, fields in ipairs(writes) do call(unpack(fields)) end
   local ms, due = int(now()), {'ZADD', tag .. ':y:' .. operator, 'NX'}

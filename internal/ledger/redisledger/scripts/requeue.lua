@@ -26,9 +26,9 @@ end
 
 local function put_into_list()
   for _, other in ipairs(call('LRANGE', list, 0, -1)) do
-    if tonumber(other) > sequence then return call('LINSERT', list, 'BEFORE', other, int(sequence)) end
+    if read5(other, 1) > sequence then return call('LINSERT', list, 'BEFORE', other, entry:sub(1, 5)) end
   end
-  return call('RPUSH', list, int(sequence))
+  return call('RPUSH', list, entry:sub(1, 5))
 end
 
 local kept, done = call('HMGET', state, 'h', 'n'), tonumber(call('HGET', sorted, 'w') or '0')
