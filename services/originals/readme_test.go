@@ -267,6 +267,8 @@ func compareFlags(t *testing.T, table string, flags []cli.Flag) {
 			value = fmt.Sprint(f.Value)
 		case *cli.DurationFlag:
 			value = f.Value.String()
+		case *cli.IntFlag:
+			value = fmt.Sprint(f.Value)
 		}
 		want[f.Names()[0]] = documented{d.GetEnvVars()[0], value}
 	}
