@@ -97,6 +97,9 @@ func (s *tableScreen) table(t *originalsv1.CrashTable) error {
 	case originalsv1.CrashTable_RUNNING:
 		return s.say("Round %d runs.", s.number)
 	case originalsv1.CrashTable_STOPPED:
+		if next := t.GetNext().GetTable(); next != "" {
+			return s.say("Table %s has ended; its players go on at %s.", t.GetTable(), next)
+		}
 		return s.say("Table %s is not played now.", t.GetTable())
 	}
 	if t.CrashE2 == nil {

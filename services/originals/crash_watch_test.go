@@ -208,6 +208,7 @@ func TestTableScreen(t *testing.T) {
 		{Name: "bets", Data: []byte(`{"number":8,"count":2,"stakes":[{"currency":"FUN","amount":"300"}]}`)},
 		{Name: "phase", Data: []byte(`{"table":"main","number":8,"phase":"CRASHED"}`)},
 		{Name: "crash", Data: []byte(`{"number":9,"crashE2":100,"hash":"cd"}`)},
+		{Name: "phase", Data: []byte(`{"table":"main","number":9,"phase":"STOPPED","next":{"table":"main-2"}}`)},
 		{Name: "dropped", Data: []byte(`{"reason":"SLOW"}`)},
 	}
 	show := func(live bool) string {
@@ -223,7 +224,8 @@ func TestTableScreen(t *testing.T) {
 	plain, live := show(false), show(true)
 	for _, want := range []string{
 		"Round 7 crashed at 2.03x. 2 cashed out in time.\n  hash ab\n", "2.03x after 11.6 s\n", "    2.03x |" + strings.Repeat(" ", curveWidth-1) + "*\n",
-		"Round 8: 2 bets, stakes of 300 FUN in smallest units.\n", "Round 8 is void", "Round 9 crashed at 1.00x. 0 cashed out", `The gateway ends the stream ({"reason":"SLOW"})`,
+		"Round 8: 2 bets, stakes of 300 FUN in smallest units.\n", "Round 8 is void", "Round 9 crashed at 1.00x. 0 cashed out",
+		"Table main has ended; its players go on at main-2.\n", `The gateway ends the stream ({"reason":"SLOW"})`,
 	} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("%q is not in\n%s", want, plain)
