@@ -17,16 +17,19 @@ const (
 
 // CrashOptions is what the player kept of a crash table, and how to work.
 type CrashOptions struct {
-	Terminal *rng.Terminal      // that was shown before the first bet; nil when it was not kept
-	Salt     *rng.Salt          // of the chain, shown before the first bet; nil when it was not kept
-	Beacon   Beacon             // by which signatures of a beacon are checked; nil: they are not
+	Terminal *rng.Terminal // that was shown before the first bet; nil when it was not kept
+	Salt     *rng.Salt     // of the chain, shown before the first bet; nil when it was not kept
+	// Beacons finds the network of this hash, by which signatures are checked; that of drand's quicknet for "". It is nil,
+	// or returns nil, where they are not checked.
+	Beacons  func(network string) Beacon
 	Progress func(links uint32) // told how many more links were walked; may be nil
 }
 
+// QuicknetHash names drand's quicknet. Any other network could be one of the operator's.
+const QuicknetHash = "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971"
+
 // Beacon checks rounds of the public beacon that salts crash rounds; *beacon.Network is one.
 type Beacon interface {
-	// Hash names the network, in 64 hex digits.
-	Hash() string
 	// Verify checks the signature of a round, and returns its randomness.
 	Verify(round uint64, signature []byte) (rng.Salt, error)
 	// TimeOf returns when a round is published.

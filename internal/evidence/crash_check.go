@@ -54,7 +54,7 @@ type crashJudge struct {
 	saltless int  // void rounds that never got a salt
 	strayed  int  // bets in rounds that are not there
 	unpaid   int  // bets that are not settled
-	unknown  bool // a beacon is not of the network that is checked
+	unknown  bool // a beacon is not drand's
 	voids    uint64
 	noteList []string
 	failures [crashChecks][]Failure
@@ -351,27 +351,38 @@ func (j *crashJudge) checkSignature(number uint32, b crashBeacon) {
 		j.fail(crashSalts, "round %d: the randomness is not the SHA-256 of the beacon's signature", number)
 		return
 	}
-	if !j.checks(b.network) {
+	network := j.beaconOf(b.network)
+	if network == nil {
 		return
 	}
-	if _, err := j.o.Beacon.Verify(uint64(b.round), raw); err != nil {
+	if _, err := network.Verify(uint64(b.round), raw); err != nil {
 		j.fail(crashSalts, "round %d: the beacon's signature is not that of its round %d", number, b.round)
 	}
 }
 
-// checks reports whether a network is the one whose signatures and calendar can be checked; one without a name is taken
-// for it.
-func (j *crashJudge) checks(network string) bool {
-	if j.o.Beacon == nil {
-		j.note("whose signatures those of the beacon are was not checked")
-		return false
+// beaconOf returns the network by which signature and calendar of a beacon are checked, or nil.
+func (j *crashJudge) beaconOf(network string) Beacon {
+	if words := foreignBeacon(network); words != "" {
+		j.unknown = true
+		j.note(words)
 	}
-	if network == "" || network == j.o.Beacon.Hash() {
-		return true
+	if j.o.Beacons != nil {
+		if b := j.o.Beacons(network); b != nil {
+			return b
+		}
 	}
-	j.unknown = true
-	j.note(fmt.Sprintf("the beacon's network %s is not drand's quicknet: whoever runs it could know these outcomes", network))
-	return false
+	j.note(uncheckedBeacon)
+	return nil
+}
+
+const uncheckedBeacon = "whose signatures those of the beacon are was not checked"
+
+// foreignBeacon says what is to be known of a beacon that is not drand's, or "".
+func foreignBeacon(network string) string {
+	if network == "" || network == QuicknetHash {
+		return ""
+	}
+	return fmt.Sprintf("the beacon's network %s is not drand's quicknet: whoever runs it could know these outcomes", network)
 }
 
 func sha256Of(raw []byte) []byte {
@@ -380,9 +391,10 @@ func sha256Of(raw []byte) []byte {
 }
 
 // checkNamed checks that a round's beacon was the first that nobody could know while bets were taken. Betting may have
-// closed later than planned when the beacon was named, but before that beacon was published.
+// closed later than planned when the beacon was named, but before that beacon was published; else the round is void.
 func (j *crashJudge) checkNamed(r *crashRound) {
-	if !j.checks(r.beacon.network) {
+	network := j.beaconOf(r.beacon.network)
+	if network == nil || r.state == stateVoid {
 		return
 	}
 	if r.lock == (instant{}) {
@@ -390,11 +402,11 @@ func (j *crashJudge) checkNamed(r *crashRound) {
 		return
 	}
 	lock, named := r.lock.time(), uint64(r.beacon.round)
-	switch published := j.o.Beacon.TimeOf(named); {
+	switch published := network.TimeOf(named); {
 	case !published.After(lock):
 		j.fail(crashSalts, "round %d: its beacon %d was published at %s, before betting closed", r.number, named, published.Format(time.RFC3339))
-	case named > j.o.Beacon.NamedFor(lock):
-		j.fail(crashSalts, "round %d: its beacon is %d, and by the time at which betting closed it is %d at the latest", r.number, named, j.o.Beacon.NamedFor(lock))
+	case named > network.NamedFor(lock):
+		j.fail(crashSalts, "round %d: its beacon is %d, and by the time at which betting closed it is %d at the latest", r.number, named, network.NamedFor(lock))
 	}
 }
 

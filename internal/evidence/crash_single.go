@@ -25,6 +25,7 @@ type CrashClaim struct {
 	// Of the beacon that salts this round alone; nil and 0 without one.
 	BeaconSignature []byte
 	BeaconRound     uint64
+	BeaconNetwork   string // its hash; that of drand's quicknet for ""
 	// Terminal is what was announced before the round; nil when it was not kept. With an Anchor it is the hash of an
 	// earlier round of this number, in place of the terminal, which is nearer.
 	Terminal *rng.Terminal
@@ -45,7 +46,7 @@ type CrashResult struct {
 	Report  Report  // its check "commitment" is about the terminal, and the beacon's signature
 }
 
-// VerifyCrashRound derives one round and compares all that the claim states. Of the options Beacon and Progress count.
+// VerifyCrashRound derives one round and compares all that the claim states. Of the options Beacons and Progress count.
 // It takes as many hashes as the number is above the anchor. Errors: ErrAnchor, ErrStated, money.ErrOverflow, those of
 // rng.Link.CrashDigest, and the context's.
 func VerifyCrashRound(ctx context.Context, c CrashClaim, o CrashOptions) (CrashResult, error) {
@@ -54,7 +55,7 @@ func VerifyCrashRound(ctx context.Context, c CrashClaim, o CrashOptions) (CrashR
 	}
 	var f findings
 	var notes []string
-	notes = c.checkBeacon(&f, o.Beacon, notes)
+	notes = c.checkBeacon(&f, o, notes)
 	digest, err := c.Link.CrashDigest(c.Table, c.Number, c.Salt)
 	if err != nil {
 		return CrashResult{}, err
@@ -90,7 +91,7 @@ func VerifyCrashRound(ctx context.Context, c CrashClaim, o CrashOptions) (CrashR
 
 // checkBeacon checks the signature of the round's own beacon, which gives the salt, and returns the notes with what the
 // player should know of the salt.
-func (c *CrashClaim) checkBeacon(f *findings, b Beacon, notes []string) []string {
+func (c *CrashClaim) checkBeacon(f *findings, o CrashOptions, notes []string) []string {
 	if c.BeaconSignature == nil {
 		return append(notes, "see that the salt is the one that you were shown before you played: whoever could choose it could choose this outcome")
 	}
@@ -99,8 +100,15 @@ func (c *CrashClaim) checkBeacon(f *findings, b Beacon, notes []string) []string
 		f.fail(checkCommitment, noNonce, "the salt is given as %s, and the SHA-256 of the beacon's signature is %s", c.Salt, salt)
 	}
 	c.Salt = salt
+	if words := foreignBeacon(c.BeaconNetwork); words != "" {
+		notes = append(notes, words)
+	}
+	var b Beacon
+	if o.Beacons != nil {
+		b = o.Beacons(c.BeaconNetwork)
+	}
 	if b == nil || c.BeaconRound == 0 {
-		return append(notes, "whose signature that of the beacon is was not checked")
+		return append(notes, uncheckedBeacon)
 	}
 	if _, err := b.Verify(c.BeaconRound, c.BeaconSignature); err != nil {
 		f.fail(checkCommitment, noNonce, "the beacon's signature is not that of its round %d", c.BeaconRound)

@@ -23,13 +23,13 @@ import (
 
 // BindVerifier registers VerifierService, which needs nothing but its request.
 func BindVerifier(reg grpc.ServiceRegistrar) {
-	originalsv1.RegisterVerifierServiceServer(reg, verifier{beacon: beacon.Quicknet(), walks: newWalks()})
+	originalsv1.RegisterVerifierServiceServer(reg, verifier{beacons: newBeacons(), walks: newWalks()})
 }
 
 type verifier struct {
 	originalsv1.UnimplementedVerifierServiceServer
-	beacon *beacon.Network
-	walks  walks
+	beacons map[string]*beacon.Network
+	walks   walks
 }
 
 // Verify derives the outcome of a bet from its seeds, by the code that plays;

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -9,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/openoriginals/originals/internal/beacon"
 	proof "github.com/openoriginals/originals/internal/evidence"
 	"github.com/openoriginals/originals/internal/game/crash"
 	"github.com/openoriginals/originals/internal/mistake"
@@ -49,6 +51,25 @@ func (w walks) take(ctx context.Context) (done func(), err error) {
 	}
 }
 
+// newBeacons makes the networks that tables may name.
+func newBeacons() map[string]*beacon.Network {
+	made := make(map[string]*beacon.Network)
+	for _, hash := range []string{proof.QuicknetHash, beacon.TestHash} {
+		if n, ok := beacon.Known(hash); ok {
+			made[hash] = n
+		}
+	}
+	return made
+}
+
+// beacon finds the network of a hash, that of quicknet for none.
+func (v verifier) beacon(network string) proof.Beacon {
+	if n := v.beacons[cmp.Or(network, proof.QuicknetHash)]; n != nil {
+		return n
+	}
+	return nil
+}
+
 // verifyCrash judges a round of a crash table, and a bet in it.
 func (v verifier) verifyCrash(ctx context.Context, r *originalsv1.VerifyRequest, p *originalsv1.CrashParameters) (*originalsv1.VerifyResponse, error) {
 	claim, err := crashClaim(r, p)
@@ -62,7 +83,7 @@ func (v verifier) verifyCrash(ctx context.Context, r *originalsv1.VerifyRequest,
 		}
 		defer done()
 	}
-	result, err := proof.VerifyCrashRound(ctx, claim, proof.CrashOptions{Beacon: v.beacon})
+	result, err := proof.VerifyCrashRound(ctx, claim, proof.CrashOptions{Beacons: v.beacon})
 	switch {
 	case errors.Is(err, proof.ErrStated):
 		return nil, reason.Field("claimed", "has a name that this game does not give; win and multiplierE4 need targetE2, payout also stakeUnits")
@@ -146,6 +167,10 @@ func crashSalt(p *originalsv1.CrashParameters, claim *proof.CrashClaim) (err err
 	switch {
 	case p.BeaconSignature == nil && p.Salt == nil:
 		return reason.Field("salt", "must be given, or beaconSignature and beaconRound")
+	case p.BeaconSignature == nil && p.BeaconNetwork != nil:
+		return reason.Field("beaconNetwork", "is that of beaconSignature")
+	case p.BeaconNetwork != nil && proof.HexMistake(p.GetBeaconNetwork()) != "":
+		return reason.Field("beaconNetwork", hex64Problem(p.GetBeaconNetwork()))
 	case (p.BeaconSignature == nil) != (p.BeaconRound == nil):
 		return reason.Field("beaconRound", "and beaconSignature must stand together")
 	case p.BeaconSignature == nil:
@@ -155,7 +180,7 @@ func crashSalt(p *originalsv1.CrashParameters, claim *proof.CrashClaim) (err err
 	case p.GetBeaconRound() < 1:
 		return reason.Field("beaconRound", "must be 1 or more")
 	}
-	claim.BeaconRound = uint64(p.GetBeaconRound())
+	claim.BeaconRound, claim.BeaconNetwork = uint64(p.GetBeaconRound()), p.GetBeaconNetwork()
 	claim.BeaconSignature, err = hex.DecodeString(p.GetBeaconSignature())
 	return err // never: the pattern has seen it
 }

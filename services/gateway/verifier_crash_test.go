@@ -1,12 +1,15 @@
 package gateway
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/openoriginals/originals/internal/beacon"
 )
 
 // crashRow is a round of the shared vectors, which JavaScript and Python made.
@@ -162,6 +165,29 @@ func TestVerifyCrashChecksTheBeacon(t *testing.T) {
 	}
 }
 
+// TestTestBeaconProtectsNobody: its signatures are checked, and it is called what it is.
+func TestTestBeaconProtectsNobody(t *testing.T) {
+	url := serveFakes(t, &fakes{}, nil)
+	entry, err := beacon.Test(time.Now).Fetch(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row := chainRows(t)
+	pairs := []any{"beaconRound", "1000", "beaconSignature", hex.EncodeToString(entry.Signature), "beaconNetwork", beacon.TestHash, "salt", string(entry.Randomness)}
+	got := verdictOn(t, url, row.request(pairs...))
+	if got.Verdict != "VERIFIED" || !strings.Contains(strings.Join(got.Notes, "\n"), "is not drand's quicknet: whoever runs it could know") {
+		t.Errorf("%+v", got)
+	}
+	pairs[1] = "1001"
+	if got := verdictOn(t, url, row.request(pairs...)); got.mistakes() != "commitment:" {
+		t.Errorf("the signature of another round: %+v", got)
+	}
+	pairs[5] = strings.Repeat("ab", 32)
+	if got := verdictOn(t, url, row.request(pairs...)); got.Verdict != "VERIFIED" || !strings.Contains(strings.Join(got.Notes, "\n"), "was not checked") {
+		t.Errorf("a network that nobody knows: %+v", got)
+	}
+}
+
 func TestVerifyCrashRefuses(t *testing.T) {
 	url := serveFakes(t, &fakes{}, nil)
 	_, row := chainRows(t)
@@ -188,6 +214,8 @@ func TestVerifyCrashRefuses(t *testing.T) {
 		"a signature alone":     {row.request("beaconSignature", signature), "beaconRound"},
 		"a beacon round alone":  {row.request("beaconRound", "1"), "beaconRound"},
 		"a short signature":     {row.request("beaconRound", "1", "beaconSignature", "ab"), "beaconSignature"},
+		"a network alone":       {row.request("beaconNetwork", strings.Repeat("ab", 32)), "beaconNetwork"},
+		"a short network":       {row.request("beaconNetwork", "ab", "beaconRound", "1", "beaconSignature", signature), "beaconNetwork"},
 		"beacon round 0":        {row.request("beaconRound", "0", "beaconSignature", signature), "beaconRound"},
 		"a name of dice":        {with(row.request(), "claimed", claimed("roll", "1")), "claimed"},
 		"a win without a bet":   {with(row.request(), "claimed", claimed("win", "true")), "claimed"},

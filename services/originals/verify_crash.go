@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -26,6 +27,7 @@ func crashFlags() []cli.Flag {
 		&cli.StringFlag{Name: "table", Usage: "crash-v1: the `TABLE`, such as main"},
 		&cli.StringFlag{Name: "number", Usage: "crash-v1: the number `N` of the round, such as 7"},
 		&cli.StringFlag{Name: "beacon-round", Usage: "crash-v1: the round `N` of the beacon that salts this round alone, as it was named before"},
+		&cli.StringFlag{Name: "beacon-network", Usage: "crash-v1: the `HASH` of the beacon's network, where it is not drand's quicknet"},
 		&cli.StringFlag{Name: "beacon-signature", Usage: "crash-v1: the beacon's signature, 96 `HEX` digits, in place of --salt"},
 	}
 }
@@ -53,7 +55,7 @@ func verifyAnswers(ctx context.Context, c *cli.Command, flag string, document io
 	if c.IsSet("crash") && c.IsSet("evidence") {
 		return errors.New("--crash and --evidence: give one")
 	}
-	o := evidence.CrashOptions{Beacon: beacon.Quicknet()}
+	o := evidence.CrashOptions{Beacons: knownBeacons()}
 	var err error
 	if o.Terminal, err = terminalFlag(c); err != nil {
 		return err
@@ -69,6 +71,23 @@ func verifyAnswers(ctx context.Context, c *cli.Command, flag string, document io
 	report, err := evidence.VerifyCrash(ctx, document, o)
 	finish()
 	return printVerified(c, flag, report, err)
+}
+
+// knownBeacons finds the networks that tables may name, each made once.
+func knownBeacons() func(network string) evidence.Beacon {
+	made := map[string]*beacon.Network{}
+	return func(network string) evidence.Beacon {
+		network = cmp.Or(network, evidence.QuicknetHash)
+		n, ok := made[network]
+		if !ok {
+			n, ok = beacon.Known(network)
+			made[network] = n
+		}
+		if n == nil {
+			return nil
+		}
+		return n
+	}
 }
 
 // showWalk draws a bar of the links that are walked on a terminal's standard
@@ -114,7 +133,7 @@ func verifyScheme(ctx context.Context, c *cli.Command) error {
 	case crash.Scheme, "":
 		return verifyCrashRound(ctx, c)
 	case rng.Scheme:
-		if err := refuseFlags(c, rng.Scheme, "table", "number", "beacon-round", "beacon-signature"); err != nil {
+		if err := refuseFlags(c, rng.Scheme, "table", "number", "beacon-round", "beacon-signature", "beacon-network"); err != nil {
 			return err
 		}
 		return verifyRound(ctx, c)
@@ -128,7 +147,7 @@ func verifyCrashRound(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	o := evidence.CrashOptions{Beacon: beacon.Quicknet()}
+	o := evidence.CrashOptions{Beacons: knownBeacons()}
 	finish := showWalk(&o)
 	result, err := evidence.VerifyCrashRound(ctx, claim, o)
 	finish()
@@ -152,7 +171,7 @@ func verifyCrashRound(ctx context.Context, c *cli.Command) error {
 func crashClaim(c *cli.Command) (claim evidence.CrashClaim, err error) {
 	used := map[string]bool{
 		"hash": true, "salt": true, "terminal": true, "target-e2": true, "stake": true, "claimed": true, "scheme": true, "table": true, "number": true,
-		"beacon-round": true, "beacon-signature": true,
+		"beacon-round": true, "beacon-signature": true, "beacon-network": true,
 	}
 	for _, f := range append(append(roundFlags(), houseFlags()...), crashFlags()...) {
 		if name := f.Names()[0]; c.IsSet(name) && !used[name] {
@@ -199,11 +218,14 @@ func claimedSalt(c *cli.Command, claim *evidence.CrashClaim) (err error) {
 		if !c.IsSet("salt") {
 			return errors.New("--salt is missing: give it, or --beacon-round and --beacon-signature")
 		}
-		return refuseFlags(c, "--salt alone: give --beacon-signature, too", "beacon-round")
+		return refuseFlags(c, "--salt alone: give --beacon-signature, too", "beacon-round", "beacon-network")
 	}
 	claim.BeaconSignature, err = hex.DecodeString(c.String("beacon-signature"))
 	if err != nil || len(claim.BeaconSignature) != beacon.SignatureSize {
 		return errors.New("--beacon-signature: wants 96 hex digits")
+	}
+	if claim.BeaconNetwork = c.String("beacon-network"); c.IsSet("beacon-network") && evidence.HexMistake(claim.BeaconNetwork) != "" {
+		return hexError("beacon-network", claim.BeaconNetwork)
 	}
 	claim.BeaconRound, err = strconv.ParseUint(c.String("beacon-round"), 10, 63)
 	if err != nil || claim.BeaconRound == 0 {

@@ -124,6 +124,10 @@ func TestVerifyOneCrashRound(t *testing.T) {
 	if status, out, errs := runOffline(t, "", beacon...); status != 0 || !strings.Contains(out, "salt          581e6b8ff733fcddc748d231d0f2fee3b00f05a55ecb103d19d3202db6d23078\n") {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
+	network := append(append([]string{}, beacon...), "--beacon-network", strings.Repeat("ab", 32))
+	if status, out, _ := runOffline(t, "", network...); status != 0 || !strings.Contains(out, "is not drand's quicknet") || !strings.Contains(out, "was not checked") {
+		t.Errorf("an unknown network: status %d: %s", status, out)
+	}
 	beacon[10] = "27798179"
 	if status, out, _ := runOffline(t, "", beacon...); status != 1 || !strings.Contains(out, "not that of its round 27798179") {
 		t.Errorf("a signature of another round: status %d: %s", status, out)
@@ -163,6 +167,8 @@ func TestVerifyCrashBadUsage(t *testing.T) {
 		{"a beacon's round alone", "--beacon-round does not go", crashRoundFlags("--beacon-round", "1")},
 		{"a beacon's signature alone", "--beacon-round", append(without("--salt"), "--beacon-signature", strings.Repeat("ab", 48))},
 		{"a signature that is short", "96 hex digits", append(without("--salt"), "--beacon-signature", "ab", "--beacon-round", "1")},
+		{"a network alone", "--beacon-network does not go", crashRoundFlags("--beacon-network", strings.Repeat("ab", 32))},
+		{"a network that is short", "it has 2 characters", append(without("--salt"), "--beacon-signature", strings.Repeat("ab", 48), "--beacon-round", "1", "--beacon-network", "ab")},
 		{"number 0", "count from 1", append(without("--number"), "--number", "0")},
 		{"a bad table", "--table", append(without("--table"), "--table", "Main")},
 		{"a bad hash", "leave the 0x out", append(without("--hash"), "--hash", "0xab")},

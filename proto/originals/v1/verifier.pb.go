@@ -404,6 +404,8 @@ type CrashParameters struct {
 	BeaconRound *int64 `protobuf:"varint,5,opt,name=beacon_round,json=beaconRound,proto3,oneof" json:"beacon_round,omitempty"`
 	// 96 lower-case hex digits.
 	BeaconSignature *string `protobuf:"bytes,6,opt,name=beacon_signature,json=beaconSignature,proto3,oneof" json:"beacon_signature,omitempty"`
+	// Hash of the beacon's network; that of drand's quicknet when left out.
+	BeaconNetwork *string `protobuf:"bytes,8,opt,name=beacon_network,json=beaconNetwork,proto3,oneof" json:"beacon_network,omitempty"`
 	// When `commitment` is not the terminal but the hash of an earlier round: its
 	// number. At most 1,000,000 rounds may lie between.
 	AnchorNumber  *uint32 `protobuf:"varint,7,opt,name=anchor_number,json=anchorNumber,proto3,oneof" json:"anchor_number,omitempty"`
@@ -479,6 +481,13 @@ func (x *CrashParameters) GetBeaconRound() int64 {
 func (x *CrashParameters) GetBeaconSignature() string {
 	if x != nil && x.BeaconSignature != nil {
 		return *x.BeaconSignature
+	}
+	return ""
+}
+
+func (x *CrashParameters) GetBeaconNetwork() string {
+	if x != nil && x.BeaconNetwork != nil {
+		return *x.BeaconNetwork
 	}
 	return ""
 }
@@ -1280,20 +1289,22 @@ const file_originals_v1_verifier_proto_rawDesc = "" +
 	"parametersB\b\n" +
 	"\x06_nonceB\r\n" +
 	"\v_commitmentB\x0e\n" +
-	"\f_stake_units\"\xcb\x02\n" +
+	"\f_stake_units\"\x8a\x03\n" +
 	"\x0fCrashParameters\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\rR\x06number\x12\x17\n" +
 	"\x04salt\x18\x03 \x01(\tH\x00R\x04salt\x88\x01\x01\x12 \n" +
 	"\ttarget_e2\x18\x04 \x01(\rH\x01R\btargetE2\x88\x01\x01\x12&\n" +
 	"\fbeacon_round\x18\x05 \x01(\x03H\x02R\vbeaconRound\x88\x01\x01\x12.\n" +
-	"\x10beacon_signature\x18\x06 \x01(\tH\x03R\x0fbeaconSignature\x88\x01\x01\x12(\n" +
-	"\ranchor_number\x18\a \x01(\rH\x04R\fanchorNumber\x88\x01\x01B\a\n" +
+	"\x10beacon_signature\x18\x06 \x01(\tH\x03R\x0fbeaconSignature\x88\x01\x01\x12*\n" +
+	"\x0ebeacon_network\x18\b \x01(\tH\x04R\rbeaconNetwork\x88\x01\x01\x12(\n" +
+	"\ranchor_number\x18\a \x01(\rH\x05R\fanchorNumber\x88\x01\x01B\a\n" +
 	"\x05_saltB\f\n" +
 	"\n" +
 	"_target_e2B\x0f\n" +
 	"\r_beacon_roundB\x13\n" +
-	"\x11_beacon_signatureB\x10\n" +
+	"\x11_beacon_signatureB\x11\n" +
+	"\x0f_beacon_networkB\x10\n" +
 	"\x0e_anchor_number\"8\n" +
 	"\fClaimedValue\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +

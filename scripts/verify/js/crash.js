@@ -294,7 +294,7 @@ function beaconSalt(r, kept, count, fail, note) {
     return;
   }
   checkSignature(r.number, r.beacon, count, fail, note);
-  if (network && network !== QUICKNET) return randomness; // whose calendar is not known here
+  if ((network && network !== QUICKNET) || r.state === "VOID") return randomness; // a calendar that is not known here, or a late close: so it is void
   if (r.lockTime === undefined) { fail("salt", `round ${r.number}: it does not say when betting closed`); return randomness; }
   const whole = BigInt(Date.parse(r.lockTime.slice(0, 19) + "Z") / 1000), rest = /\.0*[1-9]/.test(r.lockTime) ? 1n : 0n;
   const latest = (whole + rest + 1n - publishedAt(1) + 2n) / 3n + 1n; // the smallest R with time(R) >= lock time + 1 s

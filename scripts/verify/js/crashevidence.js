@@ -67,7 +67,7 @@ const good = { // a name, its answers
   bitcoin: [salted(saltOf("BITCOIN_BLOCK", "0000000000000000004d6ec16dafe9d8370958664c1dc422f452892264c59526", "505750"))], drand: [salted(drandSalt)],
   beacon: [page(...beacons())], "beacon-named-for-a-later-close": [page(beaconRound(21, BEACONS[0], 1))], "beacon-never-published": [page(...beacons().slice(0, 2), (({ crashE2, ...r }) => ({ ...voidOf(r, "BEACON_UNPUBLISHED"), beacon: { ...r.beacon, randomness: "", signature: "" } }))(beacons()[2]))],
   "beacon-of-skipped-rounds": [page(beacons()[0], (({ crashE2, salt, ...r }) => ({ ...voidOf(r), beacon: { round: "0", randomness: "", signature: "", network: QUICKNET } }))(newRound(22)))],
-  "test-beacon": [page(...beacons().map((r) => ({ ...r, beacon: { ...r.beacon, network: hash("network") } })))], "test-drand": [salted({ ...drandSalt, network: hash("network") })],
+  "beacon-void-for-a-late-close": [page(beacons()[0], voidOf(beaconRound(22, BEACONS[1], -5), "NO_OWNER"))], "test-beacon": [page(...beacons().map((r) => ({ ...r, beacon: { ...r.beacon, network: hash("network") } })))], "test-drand": [salted({ ...drandSalt, network: hash("network") })],
   "without-networks": [page(...beacons().map((r) => { const one = clone(r); delete one.beacon.network; return one; }))],
 };
 const changed = (answers, change) => { const made = clone(answers); change(made); return made; };

@@ -376,8 +376,8 @@ def beacon_salt(r, kept, report):
         report.saltless += 1
         return None
     check_signature(number, beacon, report)
-    if beacon.get("network", "") not in ("", QUICKNET):
-        return beacon["randomness"]  # whose calendar is not known here
+    if beacon.get("network", "") not in ("", QUICKNET) or r["state"] == "VOID":
+        return beacon["randomness"]  # a calendar that is not known here, or a late close: so it is void
     if "lockTime" not in r:
         report.fail("salt", f"round {number}: it does not say when betting closed")
         return beacon["randomness"]
