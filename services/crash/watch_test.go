@@ -81,6 +81,9 @@ func (v *viewer) until(so func(*originalsv1.CrashEvent) bool) (*originalsv1.Cras
 	last := int64(0)
 	for n := 0; ; n++ {
 		e := v.next()
+		if e.GetHeartbeat() {
+			v.t.Fatalf("silence after %d events", n)
+		}
 		if e.GetSnapshot() == nil && e.GetEvent() != 0 && last != 0 && e.GetEvent() != last+1 {
 			v.t.Fatalf("event %d follows %d", e.GetEvent(), last)
 		}
@@ -353,6 +356,24 @@ func stage(t *testing.T, stop chan struct{}) (*Service, *feed) {
 
 func tickEvent(n int64) *originalsv1.CrashEvent {
 	return &originalsv1.CrashEvent{Event: n, Body: &originalsv1.CrashEvent_Tick_{Tick: &originalsv1.CrashEvent_Tick{}}}
+}
+
+// Only what is durable is shown as won.
+func TestACashOutIsShownOnceItIsSettled(t *testing.T) {
+	p := &publisher{}
+	settled, failed, waiting := &liveBet{done: make(chan struct{})}, &liveBet{done: make(chan struct{}), err: errNoOwner}, &liveBet{done: make(chan struct{})}
+	if shown := p.durable([]*liveBet{settled, failed, waiting}); len(shown) > 0 {
+		t.Errorf("%d bets are shown before any is settled", len(shown))
+	}
+	close(settled.done)
+	close(failed.done)
+	if shown := p.durable(nil); len(shown) != 1 || shown[0] != settled {
+		t.Errorf("%d bets are shown of one that is settled", len(shown))
+	}
+	close(waiting.done)
+	if shown := p.durable(nil); len(shown) != 1 || shown[0] != waiting {
+		t.Errorf("%d bets are shown of the one that was settled later", len(shown))
+	}
 }
 
 // A slow watcher is dropped with a reason, and never waited for.

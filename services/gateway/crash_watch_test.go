@@ -344,6 +344,9 @@ func TestASlowWatcherOfATable(t *testing.T) {
 	time.Sleep(1100 * time.Millisecond)
 	tell(1)
 	// The late one reads on: whole events, and last why there are no more.
+	if err := late.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
 	frames, lines := []string{""}, bufio.NewScanner(late)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
