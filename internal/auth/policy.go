@@ -84,6 +84,7 @@ var Methods = Policy{
 	"/originals.v1.SupportService/RevealSeedPair":   SupportOnly,
 	"/originals.v1.SupportService/ListAuditLog":     SupportOnly,
 
+	"/originals.v1.CrashService/ListTables":      PublicOrPlayer,
 	"/originals.v1.CrashService/GetTable":        PublicOrPlayer,
 	"/originals.v1.CrashService/PlaceBet":        PlayerOnly,
 	"/originals.v1.CrashService/CancelBet":       PlayerOnly,

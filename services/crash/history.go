@@ -55,6 +55,24 @@ func finalRounds(ctx context.Context, store ledger.CrashStore, table string, fir
 	return rounds, nil
 }
 
+// ListTables shows every table, those that have ended among them.
+func (s *Service) ListTables(ctx context.Context, _ *originalsv1.ListTablesRequest) (*originalsv1.ListTablesResponse, error) {
+	res := &originalsv1.ListTablesResponse{}
+	for _, first := range s.o.Tables {
+		if first.Place.Number > 1 {
+			continue // follows the first of its line
+		}
+		for t := s.find(string(first.Name)); t != nil; t = t.next.Load() {
+			state, err := s.o.Store.CrashState(ctx, t.name())
+			if err != nil {
+				return nil, err
+			}
+			res.Tables = append(res.Tables, t.message(state))
+		}
+	}
+	return res, nil
+}
+
 // GetTable shows a table, and the caller's bets at it.
 func (s *Service) GetTable(ctx context.Context, req *originalsv1.GetTableRequest) (*originalsv1.CrashTable, error) {
 	t, err := s.table(req.GetTable())

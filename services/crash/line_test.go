@@ -122,6 +122,19 @@ func TestTheNextChainIsAnnouncedAndPlayed(t *testing.T) {
 			if err != nil || len(rounds) != 7 {
 				t.Errorf("%d rounds of main, %v", len(rounds), err)
 			}
+			all, err := second.ListTables(context.Background(), &originalsv1.ListTablesRequest{})
+			if err != nil || len(all.GetTables()) < 3 {
+				t.Fatalf("tables %v, %v", all, err)
+			}
+			for i, m := range all.GetTables() {
+				want := "main"
+				if i > 0 {
+					want = string(Successor("main", i+1))
+				}
+				if m.GetTable() != want || i == 0 && (m.GetEnd() != ended.GetEnd() || m.GetNext().GetTable() != "main-2") {
+					t.Errorf("table %d of all is %v", i, m)
+				}
+			}
 			// Nobody is called for a table that has ended.
 			for _, p := range []*process{first, second} {
 				l.await("the end of its series", func() bool { return !slices.Contains(series(t, p, "originals_crash_owned"), "main") })

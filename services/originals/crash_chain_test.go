@@ -272,6 +272,10 @@ func TestTablesOfTheConfiguration(t *testing.T) {
 	if m := get("each"); m.GetSalt() != nil || m.GetBeacon().GetNetwork() != beacon.TestHash || m.GetChainLength() != chainLength {
 		t.Errorf("each is %v", m)
 	}
+	all := new(originalsv1.ListTablesResponse)
+	if err := c.get(t.Context(), "/v1/crash/tables", all); err != nil || len(all.GetTables()) != 3 || all.GetTables()[1].GetTable() != "each" {
+		t.Errorf("tables %v, %v", all, err)
+	}
 	if !strings.Contains(s.want(0, "VERIFIED", "", "verify", "--table", "each"), "of each round") {
 		t.Error("the chain is not shown with its beacon")
 	}

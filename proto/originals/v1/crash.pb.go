@@ -190,7 +190,7 @@ func (x CrashRound_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CrashRound_State.Descriptor instead.
 func (CrashRound_State) EnumDescriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11, 0}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{13, 0}
 }
 
 // CrashSalt is the public part of a chain's outcomes, fixed after the chain.
@@ -656,6 +656,86 @@ func (x *CrashTable) GetEnd() string {
 	return ""
 }
 
+type ListTablesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTablesRequest) Reset() {
+	*x = ListTablesRequest{}
+	mi := &file_originals_v1_crash_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTablesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTablesRequest) ProtoMessage() {}
+
+func (x *ListTablesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_crash_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTablesRequest.ProtoReflect.Descriptor instead.
+func (*ListTablesRequest) Descriptor() ([]byte, []int) {
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{4}
+}
+
+type ListTablesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tables        []*CrashTable          `protobuf:"bytes,1,rep,name=tables,proto3" json:"tables,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListTablesResponse) Reset() {
+	*x = ListTablesResponse{}
+	mi := &file_originals_v1_crash_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListTablesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListTablesResponse) ProtoMessage() {}
+
+func (x *ListTablesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_originals_v1_crash_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListTablesResponse.ProtoReflect.Descriptor instead.
+func (*ListTablesResponse) Descriptor() ([]byte, []int) {
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ListTablesResponse) GetTables() []*CrashTable {
+	if x != nil {
+		return x.Tables
+	}
+	return nil
+}
+
 type GetTableRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Table         string                 `protobuf:"bytes,1,opt,name=table,proto3" json:"table,omitempty"`
@@ -665,7 +745,7 @@ type GetTableRequest struct {
 
 func (x *GetTableRequest) Reset() {
 	*x = GetTableRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[4]
+	mi := &file_originals_v1_crash_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -677,7 +757,7 @@ func (x *GetTableRequest) String() string {
 func (*GetTableRequest) ProtoMessage() {}
 
 func (x *GetTableRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[4]
+	mi := &file_originals_v1_crash_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -690,7 +770,7 @@ func (x *GetTableRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTableRequest.ProtoReflect.Descriptor instead.
 func (*GetTableRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{4}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetTableRequest) GetTable() string {
@@ -713,7 +793,7 @@ type CrashServicePlaceBetRequest struct {
 
 func (x *CrashServicePlaceBetRequest) Reset() {
 	*x = CrashServicePlaceBetRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[5]
+	mi := &file_originals_v1_crash_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -725,7 +805,7 @@ func (x *CrashServicePlaceBetRequest) String() string {
 func (*CrashServicePlaceBetRequest) ProtoMessage() {}
 
 func (x *CrashServicePlaceBetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[5]
+	mi := &file_originals_v1_crash_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -738,7 +818,7 @@ func (x *CrashServicePlaceBetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashServicePlaceBetRequest.ProtoReflect.Descriptor instead.
 func (*CrashServicePlaceBetRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{5}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CrashServicePlaceBetRequest) GetTable() string {
@@ -779,7 +859,7 @@ type CancelBetRequest struct {
 
 func (x *CancelBetRequest) Reset() {
 	*x = CancelBetRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[6]
+	mi := &file_originals_v1_crash_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -791,7 +871,7 @@ func (x *CancelBetRequest) String() string {
 func (*CancelBetRequest) ProtoMessage() {}
 
 func (x *CancelBetRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[6]
+	mi := &file_originals_v1_crash_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -804,7 +884,7 @@ func (x *CancelBetRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelBetRequest.ProtoReflect.Descriptor instead.
 func (*CancelBetRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{6}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CancelBetRequest) GetTable() string {
@@ -831,7 +911,7 @@ type CrashServiceCashOutRequest struct {
 
 func (x *CrashServiceCashOutRequest) Reset() {
 	*x = CrashServiceCashOutRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[7]
+	mi := &file_originals_v1_crash_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -843,7 +923,7 @@ func (x *CrashServiceCashOutRequest) String() string {
 func (*CrashServiceCashOutRequest) ProtoMessage() {}
 
 func (x *CrashServiceCashOutRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[7]
+	mi := &file_originals_v1_crash_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -856,7 +936,7 @@ func (x *CrashServiceCashOutRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashServiceCashOutRequest.ProtoReflect.Descriptor instead.
 func (*CrashServiceCashOutRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{7}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CrashServiceCashOutRequest) GetTable() string {
@@ -888,7 +968,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[8]
+	mi := &file_originals_v1_crash_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -900,7 +980,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[8]
+	mi := &file_originals_v1_crash_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -913,7 +993,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{8}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WatchRequest) GetTable() string {
@@ -961,7 +1041,7 @@ type CrashEvent struct {
 
 func (x *CrashEvent) Reset() {
 	*x = CrashEvent{}
-	mi := &file_originals_v1_crash_proto_msgTypes[9]
+	mi := &file_originals_v1_crash_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -973,7 +1053,7 @@ func (x *CrashEvent) String() string {
 func (*CrashEvent) ProtoMessage() {}
 
 func (x *CrashEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[9]
+	mi := &file_originals_v1_crash_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -986,7 +1066,7 @@ func (x *CrashEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent.ProtoReflect.Descriptor instead.
 func (*CrashEvent) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CrashEvent) GetEvent() int64 {
@@ -1143,7 +1223,7 @@ type GetCrashRoundRequest struct {
 
 func (x *GetCrashRoundRequest) Reset() {
 	*x = GetCrashRoundRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[10]
+	mi := &file_originals_v1_crash_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1235,7 @@ func (x *GetCrashRoundRequest) String() string {
 func (*GetCrashRoundRequest) ProtoMessage() {}
 
 func (x *GetCrashRoundRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[10]
+	mi := &file_originals_v1_crash_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1248,7 @@ func (x *GetCrashRoundRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCrashRoundRequest.ProtoReflect.Descriptor instead.
 func (*GetCrashRoundRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{10}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetCrashRoundRequest) GetTable() string {
@@ -1216,7 +1296,7 @@ type CrashRound struct {
 
 func (x *CrashRound) Reset() {
 	*x = CrashRound{}
-	mi := &file_originals_v1_crash_proto_msgTypes[11]
+	mi := &file_originals_v1_crash_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1228,7 +1308,7 @@ func (x *CrashRound) String() string {
 func (*CrashRound) ProtoMessage() {}
 
 func (x *CrashRound) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[11]
+	mi := &file_originals_v1_crash_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1241,7 +1321,7 @@ func (x *CrashRound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashRound.ProtoReflect.Descriptor instead.
 func (*CrashRound) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CrashRound) GetTable() string {
@@ -1368,7 +1448,7 @@ type ListCrashRoundsRequest struct {
 
 func (x *ListCrashRoundsRequest) Reset() {
 	*x = ListCrashRoundsRequest{}
-	mi := &file_originals_v1_crash_proto_msgTypes[12]
+	mi := &file_originals_v1_crash_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1460,7 @@ func (x *ListCrashRoundsRequest) String() string {
 func (*ListCrashRoundsRequest) ProtoMessage() {}
 
 func (x *ListCrashRoundsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[12]
+	mi := &file_originals_v1_crash_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1473,7 @@ func (x *ListCrashRoundsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCrashRoundsRequest.ProtoReflect.Descriptor instead.
 func (*ListCrashRoundsRequest) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{12}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListCrashRoundsRequest) GetTable() string {
@@ -1427,7 +1507,7 @@ type ListCrashRoundsResponse struct {
 
 func (x *ListCrashRoundsResponse) Reset() {
 	*x = ListCrashRoundsResponse{}
-	mi := &file_originals_v1_crash_proto_msgTypes[13]
+	mi := &file_originals_v1_crash_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1519,7 @@ func (x *ListCrashRoundsResponse) String() string {
 func (*ListCrashRoundsResponse) ProtoMessage() {}
 
 func (x *ListCrashRoundsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[13]
+	mi := &file_originals_v1_crash_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1532,7 @@ func (x *ListCrashRoundsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCrashRoundsResponse.ProtoReflect.Descriptor instead.
 func (*ListCrashRoundsResponse) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{13}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListCrashRoundsResponse) GetRounds() []*CrashRound {
@@ -1480,7 +1560,7 @@ type CrashTable_Timings struct {
 
 func (x *CrashTable_Timings) Reset() {
 	*x = CrashTable_Timings{}
-	mi := &file_originals_v1_crash_proto_msgTypes[14]
+	mi := &file_originals_v1_crash_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1492,7 +1572,7 @@ func (x *CrashTable_Timings) String() string {
 func (*CrashTable_Timings) ProtoMessage() {}
 
 func (x *CrashTable_Timings) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[14]
+	mi := &file_originals_v1_crash_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1621,7 @@ type CrashEvent_CashOut struct {
 
 func (x *CrashEvent_CashOut) Reset() {
 	*x = CrashEvent_CashOut{}
-	mi := &file_originals_v1_crash_proto_msgTypes[15]
+	mi := &file_originals_v1_crash_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1633,7 @@ func (x *CrashEvent_CashOut) String() string {
 func (*CrashEvent_CashOut) ProtoMessage() {}
 
 func (x *CrashEvent_CashOut) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[15]
+	mi := &file_originals_v1_crash_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1646,7 @@ func (x *CrashEvent_CashOut) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_CashOut.ProtoReflect.Descriptor instead.
 func (*CrashEvent_CashOut) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 0}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11, 0}
 }
 
 func (x *CrashEvent_CashOut) GetPlayer() string {
@@ -1600,7 +1680,7 @@ type CrashEvent_Tick struct {
 
 func (x *CrashEvent_Tick) Reset() {
 	*x = CrashEvent_Tick{}
-	mi := &file_originals_v1_crash_proto_msgTypes[16]
+	mi := &file_originals_v1_crash_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1692,7 @@ func (x *CrashEvent_Tick) String() string {
 func (*CrashEvent_Tick) ProtoMessage() {}
 
 func (x *CrashEvent_Tick) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[16]
+	mi := &file_originals_v1_crash_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1705,7 @@ func (x *CrashEvent_Tick) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_Tick.ProtoReflect.Descriptor instead.
 func (*CrashEvent_Tick) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 1}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11, 1}
 }
 
 func (x *CrashEvent_Tick) GetElapsedUs() int64 {
@@ -1651,7 +1731,7 @@ type CrashEvent_CashOuts struct {
 
 func (x *CrashEvent_CashOuts) Reset() {
 	*x = CrashEvent_CashOuts{}
-	mi := &file_originals_v1_crash_proto_msgTypes[17]
+	mi := &file_originals_v1_crash_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1663,7 +1743,7 @@ func (x *CrashEvent_CashOuts) String() string {
 func (*CrashEvent_CashOuts) ProtoMessage() {}
 
 func (x *CrashEvent_CashOuts) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[17]
+	mi := &file_originals_v1_crash_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1676,7 +1756,7 @@ func (x *CrashEvent_CashOuts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_CashOuts.ProtoReflect.Descriptor instead.
 func (*CrashEvent_CashOuts) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 2}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11, 2}
 }
 
 func (x *CrashEvent_CashOuts) GetCashOuts() []*CrashEvent_CashOut {
@@ -1697,7 +1777,7 @@ type CrashEvent_Crash struct {
 
 func (x *CrashEvent_Crash) Reset() {
 	*x = CrashEvent_Crash{}
-	mi := &file_originals_v1_crash_proto_msgTypes[18]
+	mi := &file_originals_v1_crash_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1709,7 +1789,7 @@ func (x *CrashEvent_Crash) String() string {
 func (*CrashEvent_Crash) ProtoMessage() {}
 
 func (x *CrashEvent_Crash) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[18]
+	mi := &file_originals_v1_crash_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1722,7 +1802,7 @@ func (x *CrashEvent_Crash) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_Crash.ProtoReflect.Descriptor instead.
 func (*CrashEvent_Crash) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 3}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11, 3}
 }
 
 func (x *CrashEvent_Crash) GetNumber() uint32 {
@@ -1758,7 +1838,7 @@ type CrashEvent_Bets struct {
 
 func (x *CrashEvent_Bets) Reset() {
 	*x = CrashEvent_Bets{}
-	mi := &file_originals_v1_crash_proto_msgTypes[19]
+	mi := &file_originals_v1_crash_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +1850,7 @@ func (x *CrashEvent_Bets) String() string {
 func (*CrashEvent_Bets) ProtoMessage() {}
 
 func (x *CrashEvent_Bets) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[19]
+	mi := &file_originals_v1_crash_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +1863,7 @@ func (x *CrashEvent_Bets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_Bets.ProtoReflect.Descriptor instead.
 func (*CrashEvent_Bets) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 4}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11, 4}
 }
 
 func (x *CrashEvent_Bets) GetNumber() uint32 {
@@ -1818,7 +1898,7 @@ type CrashEvent_Dropped struct {
 
 func (x *CrashEvent_Dropped) Reset() {
 	*x = CrashEvent_Dropped{}
-	mi := &file_originals_v1_crash_proto_msgTypes[20]
+	mi := &file_originals_v1_crash_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +1910,7 @@ func (x *CrashEvent_Dropped) String() string {
 func (*CrashEvent_Dropped) ProtoMessage() {}
 
 func (x *CrashEvent_Dropped) ProtoReflect() protoreflect.Message {
-	mi := &file_originals_v1_crash_proto_msgTypes[20]
+	mi := &file_originals_v1_crash_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +1923,7 @@ func (x *CrashEvent_Dropped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CrashEvent_Dropped.ProtoReflect.Descriptor instead.
 func (*CrashEvent_Dropped) Descriptor() ([]byte, []int) {
-	return file_originals_v1_crash_proto_rawDescGZIP(), []int{9, 5}
+	return file_originals_v1_crash_proto_rawDescGZIP(), []int{11, 5}
 }
 
 func (x *CrashEvent_Dropped) GetReason() string {
@@ -1923,7 +2003,10 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\aRUNNING\x10\x03\x12\v\n" +
 	"\aCRASHED\x10\x04\x12\v\n" +
 	"\aSTOPPED\x10\x05B\v\n" +
-	"\t_crash_e2\"'\n" +
+	"\t_crash_e2\"\x13\n" +
+	"\x11ListTablesRequest\"F\n" +
+	"\x12ListTablesResponse\x120\n" +
+	"\x06tables\x18\x01 \x03(\v2\x18.originals.v1.CrashTableR\x06tables\"'\n" +
 	"\x0fGetTableRequest\x12\x14\n" +
 	"\x05table\x18\x01 \x01(\tR\x05table\"\xb8\x01\n" +
 	"\x1bCrashServicePlaceBetRequest\x12\x14\n" +
@@ -2017,8 +2100,10 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"_page_size\"s\n" +
 	"\x17ListCrashRoundsResponse\x120\n" +
 	"\x06rounds\x18\x01 \x03(\v2\x18.originals.v1.CrashRoundR\x06rounds\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\x9b\x04\n" +
-	"\fCrashService\x12C\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken2\xec\x04\n" +
+	"\fCrashService\x12O\n" +
+	"\n" +
+	"ListTables\x12\x1f.originals.v1.ListTablesRequest\x1a .originals.v1.ListTablesResponse\x12C\n" +
 	"\bGetTable\x12\x1d.originals.v1.GetTableRequest\x1a\x18.originals.v1.CrashTable\x12J\n" +
 	"\bPlaceBet\x12).originals.v1.CrashServicePlaceBetRequest\x1a\x13.originals.v1.Round\x12@\n" +
 	"\tCancelBet\x12\x1e.originals.v1.CancelBetRequest\x1a\x13.originals.v1.Round\x12H\n" +
@@ -2040,7 +2125,7 @@ func file_originals_v1_crash_proto_rawDescGZIP() []byte {
 }
 
 var file_originals_v1_crash_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_originals_v1_crash_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_originals_v1_crash_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_originals_v1_crash_proto_goTypes = []any{
 	(CrashSalt_Kind)(0),                 // 0: originals.v1.CrashSalt.Kind
 	(CrashTable_Phase)(0),               // 1: originals.v1.CrashTable.Phase
@@ -2049,80 +2134,85 @@ var file_originals_v1_crash_proto_goTypes = []any{
 	(*CrashBeacon)(nil),                 // 4: originals.v1.CrashBeacon
 	(*CrashChain)(nil),                  // 5: originals.v1.CrashChain
 	(*CrashTable)(nil),                  // 6: originals.v1.CrashTable
-	(*GetTableRequest)(nil),             // 7: originals.v1.GetTableRequest
-	(*CrashServicePlaceBetRequest)(nil), // 8: originals.v1.CrashServicePlaceBetRequest
-	(*CancelBetRequest)(nil),            // 9: originals.v1.CancelBetRequest
-	(*CrashServiceCashOutRequest)(nil),  // 10: originals.v1.CrashServiceCashOutRequest
-	(*WatchRequest)(nil),                // 11: originals.v1.WatchRequest
-	(*CrashEvent)(nil),                  // 12: originals.v1.CrashEvent
-	(*GetCrashRoundRequest)(nil),        // 13: originals.v1.GetCrashRoundRequest
-	(*CrashRound)(nil),                  // 14: originals.v1.CrashRound
-	(*ListCrashRoundsRequest)(nil),      // 15: originals.v1.ListCrashRoundsRequest
-	(*ListCrashRoundsResponse)(nil),     // 16: originals.v1.ListCrashRoundsResponse
-	(*CrashTable_Timings)(nil),          // 17: originals.v1.CrashTable.Timings
-	(*CrashEvent_CashOut)(nil),          // 18: originals.v1.CrashEvent.CashOut
-	(*CrashEvent_Tick)(nil),             // 19: originals.v1.CrashEvent.Tick
-	(*CrashEvent_CashOuts)(nil),         // 20: originals.v1.CrashEvent.CashOuts
-	(*CrashEvent_Crash)(nil),            // 21: originals.v1.CrashEvent.Crash
-	(*CrashEvent_Bets)(nil),             // 22: originals.v1.CrashEvent.Bets
-	(*CrashEvent_Dropped)(nil),          // 23: originals.v1.CrashEvent.Dropped
-	(*timestamppb.Timestamp)(nil),       // 24: google.protobuf.Timestamp
-	(*Round)(nil),                       // 25: originals.v1.Round
-	(*Money)(nil),                       // 26: originals.v1.Money
+	(*ListTablesRequest)(nil),           // 7: originals.v1.ListTablesRequest
+	(*ListTablesResponse)(nil),          // 8: originals.v1.ListTablesResponse
+	(*GetTableRequest)(nil),             // 9: originals.v1.GetTableRequest
+	(*CrashServicePlaceBetRequest)(nil), // 10: originals.v1.CrashServicePlaceBetRequest
+	(*CancelBetRequest)(nil),            // 11: originals.v1.CancelBetRequest
+	(*CrashServiceCashOutRequest)(nil),  // 12: originals.v1.CrashServiceCashOutRequest
+	(*WatchRequest)(nil),                // 13: originals.v1.WatchRequest
+	(*CrashEvent)(nil),                  // 14: originals.v1.CrashEvent
+	(*GetCrashRoundRequest)(nil),        // 15: originals.v1.GetCrashRoundRequest
+	(*CrashRound)(nil),                  // 16: originals.v1.CrashRound
+	(*ListCrashRoundsRequest)(nil),      // 17: originals.v1.ListCrashRoundsRequest
+	(*ListCrashRoundsResponse)(nil),     // 18: originals.v1.ListCrashRoundsResponse
+	(*CrashTable_Timings)(nil),          // 19: originals.v1.CrashTable.Timings
+	(*CrashEvent_CashOut)(nil),          // 20: originals.v1.CrashEvent.CashOut
+	(*CrashEvent_Tick)(nil),             // 21: originals.v1.CrashEvent.Tick
+	(*CrashEvent_CashOuts)(nil),         // 22: originals.v1.CrashEvent.CashOuts
+	(*CrashEvent_Crash)(nil),            // 23: originals.v1.CrashEvent.Crash
+	(*CrashEvent_Bets)(nil),             // 24: originals.v1.CrashEvent.Bets
+	(*CrashEvent_Dropped)(nil),          // 25: originals.v1.CrashEvent.Dropped
+	(*timestamppb.Timestamp)(nil),       // 26: google.protobuf.Timestamp
+	(*Round)(nil),                       // 27: originals.v1.Round
+	(*Money)(nil),                       // 28: originals.v1.Money
 }
 var file_originals_v1_crash_proto_depIdxs = []int32{
 	0,  // 0: originals.v1.CrashSalt.kind:type_name -> originals.v1.CrashSalt.Kind
 	3,  // 1: originals.v1.CrashChain.salt:type_name -> originals.v1.CrashSalt
 	4,  // 2: originals.v1.CrashChain.beacon:type_name -> originals.v1.CrashBeacon
-	24, // 3: originals.v1.CrashChain.announce_time:type_name -> google.protobuf.Timestamp
+	26, // 3: originals.v1.CrashChain.announce_time:type_name -> google.protobuf.Timestamp
 	1,  // 4: originals.v1.CrashTable.phase:type_name -> originals.v1.CrashTable.Phase
 	3,  // 5: originals.v1.CrashTable.salt:type_name -> originals.v1.CrashSalt
 	4,  // 6: originals.v1.CrashTable.beacon:type_name -> originals.v1.CrashBeacon
-	17, // 7: originals.v1.CrashTable.timings:type_name -> originals.v1.CrashTable.Timings
-	24, // 8: originals.v1.CrashTable.server_time:type_name -> google.protobuf.Timestamp
-	24, // 9: originals.v1.CrashTable.lock_time:type_name -> google.protobuf.Timestamp
-	24, // 10: originals.v1.CrashTable.start_time:type_name -> google.protobuf.Timestamp
-	25, // 11: originals.v1.CrashTable.bets:type_name -> originals.v1.Round
+	19, // 7: originals.v1.CrashTable.timings:type_name -> originals.v1.CrashTable.Timings
+	26, // 8: originals.v1.CrashTable.server_time:type_name -> google.protobuf.Timestamp
+	26, // 9: originals.v1.CrashTable.lock_time:type_name -> google.protobuf.Timestamp
+	26, // 10: originals.v1.CrashTable.start_time:type_name -> google.protobuf.Timestamp
+	27, // 11: originals.v1.CrashTable.bets:type_name -> originals.v1.Round
 	5,  // 12: originals.v1.CrashTable.next:type_name -> originals.v1.CrashChain
-	26, // 13: originals.v1.CrashServicePlaceBetRequest.stake:type_name -> originals.v1.Money
-	6,  // 14: originals.v1.CrashEvent.snapshot:type_name -> originals.v1.CrashTable
-	6,  // 15: originals.v1.CrashEvent.phase:type_name -> originals.v1.CrashTable
-	19, // 16: originals.v1.CrashEvent.tick:type_name -> originals.v1.CrashEvent.Tick
-	20, // 17: originals.v1.CrashEvent.cash_outs:type_name -> originals.v1.CrashEvent.CashOuts
-	21, // 18: originals.v1.CrashEvent.crash:type_name -> originals.v1.CrashEvent.Crash
-	22, // 19: originals.v1.CrashEvent.bets:type_name -> originals.v1.CrashEvent.Bets
-	23, // 20: originals.v1.CrashEvent.dropped:type_name -> originals.v1.CrashEvent.Dropped
-	2,  // 21: originals.v1.CrashRound.state:type_name -> originals.v1.CrashRound.State
-	3,  // 22: originals.v1.CrashRound.salt:type_name -> originals.v1.CrashSalt
-	4,  // 23: originals.v1.CrashRound.beacon:type_name -> originals.v1.CrashBeacon
-	24, // 24: originals.v1.CrashRound.open_time:type_name -> google.protobuf.Timestamp
-	24, // 25: originals.v1.CrashRound.lock_time:type_name -> google.protobuf.Timestamp
-	24, // 26: originals.v1.CrashRound.start_time:type_name -> google.protobuf.Timestamp
-	24, // 27: originals.v1.CrashRound.crash_time:type_name -> google.protobuf.Timestamp
-	25, // 28: originals.v1.CrashRound.bet:type_name -> originals.v1.Round
-	14, // 29: originals.v1.ListCrashRoundsResponse.rounds:type_name -> originals.v1.CrashRound
-	26, // 30: originals.v1.CrashEvent.CashOut.stake:type_name -> originals.v1.Money
-	18, // 31: originals.v1.CrashEvent.CashOuts.cash_outs:type_name -> originals.v1.CrashEvent.CashOut
-	26, // 32: originals.v1.CrashEvent.Bets.stakes:type_name -> originals.v1.Money
-	7,  // 33: originals.v1.CrashService.GetTable:input_type -> originals.v1.GetTableRequest
-	8,  // 34: originals.v1.CrashService.PlaceBet:input_type -> originals.v1.CrashServicePlaceBetRequest
-	9,  // 35: originals.v1.CrashService.CancelBet:input_type -> originals.v1.CancelBetRequest
-	10, // 36: originals.v1.CrashService.CashOut:input_type -> originals.v1.CrashServiceCashOutRequest
-	11, // 37: originals.v1.CrashService.Watch:input_type -> originals.v1.WatchRequest
-	13, // 38: originals.v1.CrashService.GetCrashRound:input_type -> originals.v1.GetCrashRoundRequest
-	15, // 39: originals.v1.CrashService.ListCrashRounds:input_type -> originals.v1.ListCrashRoundsRequest
-	6,  // 40: originals.v1.CrashService.GetTable:output_type -> originals.v1.CrashTable
-	25, // 41: originals.v1.CrashService.PlaceBet:output_type -> originals.v1.Round
-	25, // 42: originals.v1.CrashService.CancelBet:output_type -> originals.v1.Round
-	25, // 43: originals.v1.CrashService.CashOut:output_type -> originals.v1.Round
-	12, // 44: originals.v1.CrashService.Watch:output_type -> originals.v1.CrashEvent
-	14, // 45: originals.v1.CrashService.GetCrashRound:output_type -> originals.v1.CrashRound
-	16, // 46: originals.v1.CrashService.ListCrashRounds:output_type -> originals.v1.ListCrashRoundsResponse
-	40, // [40:47] is the sub-list for method output_type
-	33, // [33:40] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	6,  // 13: originals.v1.ListTablesResponse.tables:type_name -> originals.v1.CrashTable
+	28, // 14: originals.v1.CrashServicePlaceBetRequest.stake:type_name -> originals.v1.Money
+	6,  // 15: originals.v1.CrashEvent.snapshot:type_name -> originals.v1.CrashTable
+	6,  // 16: originals.v1.CrashEvent.phase:type_name -> originals.v1.CrashTable
+	21, // 17: originals.v1.CrashEvent.tick:type_name -> originals.v1.CrashEvent.Tick
+	22, // 18: originals.v1.CrashEvent.cash_outs:type_name -> originals.v1.CrashEvent.CashOuts
+	23, // 19: originals.v1.CrashEvent.crash:type_name -> originals.v1.CrashEvent.Crash
+	24, // 20: originals.v1.CrashEvent.bets:type_name -> originals.v1.CrashEvent.Bets
+	25, // 21: originals.v1.CrashEvent.dropped:type_name -> originals.v1.CrashEvent.Dropped
+	2,  // 22: originals.v1.CrashRound.state:type_name -> originals.v1.CrashRound.State
+	3,  // 23: originals.v1.CrashRound.salt:type_name -> originals.v1.CrashSalt
+	4,  // 24: originals.v1.CrashRound.beacon:type_name -> originals.v1.CrashBeacon
+	26, // 25: originals.v1.CrashRound.open_time:type_name -> google.protobuf.Timestamp
+	26, // 26: originals.v1.CrashRound.lock_time:type_name -> google.protobuf.Timestamp
+	26, // 27: originals.v1.CrashRound.start_time:type_name -> google.protobuf.Timestamp
+	26, // 28: originals.v1.CrashRound.crash_time:type_name -> google.protobuf.Timestamp
+	27, // 29: originals.v1.CrashRound.bet:type_name -> originals.v1.Round
+	16, // 30: originals.v1.ListCrashRoundsResponse.rounds:type_name -> originals.v1.CrashRound
+	28, // 31: originals.v1.CrashEvent.CashOut.stake:type_name -> originals.v1.Money
+	20, // 32: originals.v1.CrashEvent.CashOuts.cash_outs:type_name -> originals.v1.CrashEvent.CashOut
+	28, // 33: originals.v1.CrashEvent.Bets.stakes:type_name -> originals.v1.Money
+	7,  // 34: originals.v1.CrashService.ListTables:input_type -> originals.v1.ListTablesRequest
+	9,  // 35: originals.v1.CrashService.GetTable:input_type -> originals.v1.GetTableRequest
+	10, // 36: originals.v1.CrashService.PlaceBet:input_type -> originals.v1.CrashServicePlaceBetRequest
+	11, // 37: originals.v1.CrashService.CancelBet:input_type -> originals.v1.CancelBetRequest
+	12, // 38: originals.v1.CrashService.CashOut:input_type -> originals.v1.CrashServiceCashOutRequest
+	13, // 39: originals.v1.CrashService.Watch:input_type -> originals.v1.WatchRequest
+	15, // 40: originals.v1.CrashService.GetCrashRound:input_type -> originals.v1.GetCrashRoundRequest
+	17, // 41: originals.v1.CrashService.ListCrashRounds:input_type -> originals.v1.ListCrashRoundsRequest
+	8,  // 42: originals.v1.CrashService.ListTables:output_type -> originals.v1.ListTablesResponse
+	6,  // 43: originals.v1.CrashService.GetTable:output_type -> originals.v1.CrashTable
+	27, // 44: originals.v1.CrashService.PlaceBet:output_type -> originals.v1.Round
+	27, // 45: originals.v1.CrashService.CancelBet:output_type -> originals.v1.Round
+	27, // 46: originals.v1.CrashService.CashOut:output_type -> originals.v1.Round
+	14, // 47: originals.v1.CrashService.Watch:output_type -> originals.v1.CrashEvent
+	16, // 48: originals.v1.CrashService.GetCrashRound:output_type -> originals.v1.CrashRound
+	18, // 49: originals.v1.CrashService.ListCrashRounds:output_type -> originals.v1.ListCrashRoundsResponse
+	42, // [42:50] is the sub-list for method output_type
+	34, // [34:42] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_originals_v1_crash_proto_init() }
@@ -2133,8 +2223,8 @@ func file_originals_v1_crash_proto_init() {
 	file_originals_v1_money_proto_init()
 	file_originals_v1_round_proto_init()
 	file_originals_v1_crash_proto_msgTypes[3].OneofWrappers = []any{}
-	file_originals_v1_crash_proto_msgTypes[5].OneofWrappers = []any{}
-	file_originals_v1_crash_proto_msgTypes[9].OneofWrappers = []any{
+	file_originals_v1_crash_proto_msgTypes[7].OneofWrappers = []any{}
+	file_originals_v1_crash_proto_msgTypes[11].OneofWrappers = []any{
 		(*CrashEvent_Snapshot)(nil),
 		(*CrashEvent_Phase)(nil),
 		(*CrashEvent_Tick_)(nil),
@@ -2144,15 +2234,15 @@ func file_originals_v1_crash_proto_init() {
 		(*CrashEvent_Dropped_)(nil),
 		(*CrashEvent_Heartbeat)(nil),
 	}
-	file_originals_v1_crash_proto_msgTypes[11].OneofWrappers = []any{}
-	file_originals_v1_crash_proto_msgTypes[12].OneofWrappers = []any{}
+	file_originals_v1_crash_proto_msgTypes[13].OneofWrappers = []any{}
+	file_originals_v1_crash_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_originals_v1_crash_proto_rawDesc), len(file_originals_v1_crash_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   21,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

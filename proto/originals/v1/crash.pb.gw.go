@@ -35,6 +35,27 @@ var (
 	_ = metadata.Join
 )
 
+func request_CrashService_ListTables_0(ctx context.Context, marshaler runtime.Marshaler, client CrashServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListTablesRequest
+		metadata runtime.ServerMetadata
+	)
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListTables(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_CrashService_ListTables_0(ctx context.Context, marshaler runtime.Marshaler, server CrashServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq ListTablesRequest
+		metadata runtime.ServerMetadata
+	)
+	msg, err := server.ListTables(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_CrashService_GetTable_0(ctx context.Context, marshaler runtime.Marshaler, client CrashServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq GetTableRequest
@@ -355,6 +376,26 @@ func local_request_CrashService_ListCrashRounds_0(ctx context.Context, marshaler
 // Note that using this registration option will cause many gRPC library features to stop working. Consider using RegisterCrashServiceHandlerFromEndpoint instead.
 // GRPC interceptors will not work for this type of registration. To use interceptors, you must use the "runtime.WithMiddlewares" option in the "runtime.NewServeMux" call.
 func RegisterCrashServiceHandlerServer(ctx context.Context, mux *runtime.ServeMux, server CrashServiceServer) error {
+	mux.Handle(http.MethodGet, pattern_CrashService_ListTables_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/originals.v1.CrashService/ListTables", runtime.WithHTTPPathPattern("/v1/crash/tables"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_CrashService_ListTables_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_CrashService_ListTables_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_CrashService_GetTable_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -515,6 +556,23 @@ func RegisterCrashServiceHandler(ctx context.Context, mux *runtime.ServeMux, con
 // doesn't go through the normal gRPC flow (creating a gRPC client etc.) then it will be up to the passed in
 // "CrashServiceClient" to call the correct interceptors. This client ignores the HTTP middlewares.
 func RegisterCrashServiceHandlerClient(ctx context.Context, mux *runtime.ServeMux, client CrashServiceClient) error {
+	mux.Handle(http.MethodGet, pattern_CrashService_ListTables_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/originals.v1.CrashService/ListTables", runtime.WithHTTPPathPattern("/v1/crash/tables"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_CrashService_ListTables_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_CrashService_ListTables_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_CrashService_GetTable_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -621,6 +679,7 @@ func RegisterCrashServiceHandlerClient(ctx context.Context, mux *runtime.ServeMu
 }
 
 var (
+	pattern_CrashService_ListTables_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v1", "crash", "tables"}, ""))
 	pattern_CrashService_GetTable_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3}, []string{"v1", "crash", "tables", "table"}, ""))
 	pattern_CrashService_PlaceBet_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3, 2, 4}, []string{"v1", "crash", "tables", "table", "bets"}, ""))
 	pattern_CrashService_CancelBet_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 1, 0, 4, 1, 5, 3, 2, 4, 1, 0, 4, 1, 5, 5}, []string{"v1", "crash", "tables", "table", "bets", "bet_id"}, "cancel"))
@@ -630,6 +689,7 @@ var (
 )
 
 var (
+	forward_CrashService_ListTables_0      = runtime.ForwardResponseMessage
 	forward_CrashService_GetTable_0        = runtime.ForwardResponseMessage
 	forward_CrashService_PlaceBet_0        = runtime.ForwardResponseMessage
 	forward_CrashService_CancelBet_0       = runtime.ForwardResponseMessage

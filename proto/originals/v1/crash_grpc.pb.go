@@ -19,6 +19,7 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
+	CrashService_ListTables_FullMethodName      = "/originals.v1.CrashService/ListTables"
 	CrashService_GetTable_FullMethodName        = "/originals.v1.CrashService/GetTable"
 	CrashService_PlaceBet_FullMethodName        = "/originals.v1.CrashService/PlaceBet"
 	CrashService_CancelBet_FullMethodName       = "/originals.v1.CrashService/CancelBet"
@@ -34,6 +35,9 @@ const (
 //
 // CrashService is a shared round that many play and watch at once.
 type CrashServiceClient interface {
+	// ListTables shows every table of the house, each after the one whose chain
+	// came before.
+	ListTables(ctx context.Context, in *ListTablesRequest, opts ...grpc.CallOption) (*ListTablesResponse, error)
 	GetTable(ctx context.Context, in *GetTableRequest, opts ...grpc.CallOption) (*CrashTable, error)
 	// PlaceBet takes a bet for the round that takes bets now, else for the next.
 	PlaceBet(ctx context.Context, in *CrashServicePlaceBetRequest, opts ...grpc.CallOption) (*Round, error)
@@ -55,6 +59,16 @@ type crashServiceClient struct {
 
 func NewCrashServiceClient(cc grpc.ClientConnInterface) CrashServiceClient {
 	return &crashServiceClient{cc}
+}
+
+func (c *crashServiceClient) ListTables(ctx context.Context, in *ListTablesRequest, opts ...grpc.CallOption) (*ListTablesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListTablesResponse)
+	err := c.cc.Invoke(ctx, CrashService_ListTables_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (c *crashServiceClient) GetTable(ctx context.Context, in *GetTableRequest, opts ...grpc.CallOption) (*CrashTable, error) {
@@ -142,6 +156,9 @@ func (c *crashServiceClient) ListCrashRounds(ctx context.Context, in *ListCrashR
 //
 // CrashService is a shared round that many play and watch at once.
 type CrashServiceServer interface {
+	// ListTables shows every table of the house, each after the one whose chain
+	// came before.
+	ListTables(context.Context, *ListTablesRequest) (*ListTablesResponse, error)
 	GetTable(context.Context, *GetTableRequest) (*CrashTable, error)
 	// PlaceBet takes a bet for the round that takes bets now, else for the next.
 	PlaceBet(context.Context, *CrashServicePlaceBetRequest) (*Round, error)
@@ -165,6 +182,9 @@ type CrashServiceServer interface {
 // pointer dereference when methods are called.
 type UnimplementedCrashServiceServer struct{}
 
+func (UnimplementedCrashServiceServer) ListTables(context.Context, *ListTablesRequest) (*ListTablesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListTables not implemented")
+}
 func (UnimplementedCrashServiceServer) GetTable(context.Context, *GetTableRequest) (*CrashTable, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetTable not implemented")
 }
@@ -205,6 +225,24 @@ func RegisterCrashServiceServer(s grpc.ServiceRegistrar, srv CrashServiceServer)
 		t.testEmbeddedByValue()
 	}
 	s.RegisterService(&CrashService_ServiceDesc, srv)
+}
+
+func _CrashService_ListTables_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListTablesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(CrashServiceServer).ListTables(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: CrashService_ListTables_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(CrashServiceServer).ListTables(ctx, req.(*ListTablesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
 }
 
 func _CrashService_GetTable_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
@@ -333,6 +371,10 @@ var CrashService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "originals.v1.CrashService",
 	HandlerType: (*CrashServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ListTables",
+			Handler:    _CrashService_ListTables_Handler,
+		},
 		{
 			MethodName: "GetTable",
 			Handler:    _CrashService_GetTable_Handler,
