@@ -110,9 +110,23 @@ func NoteOthers(claim evidence.Claim, r *evidence.Result) {
 		if name == "roll" {
 			stated.Name = "rollE2" // ours is in hundredths
 		}
-		if others := foreign.OtherHouses(nil, claim.Bet.Game.String(), in, stated); len(others) > 0 {
-			r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%s would give %s %s: is it a bet of another house?", strings.Join(others, " and "), name, text))
-			r.Report.NameOutcome(mistake.OtherHouse)
-		}
+		noteOthers(&r.Report, claim.Bet.Game.String(), name, in, stated)
 	}
+}
+
+func noteOthers(r *evidence.Report, game, name string, in foreign.Input, stated foreign.Given) {
+	if others := foreign.OtherHouses(nil, game, in, stated); len(others) > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s would give %s %s: is it a bet of another house?", strings.Join(others, " and "), name, stated.Text))
+		r.NameOutcome(mistake.OtherHouse)
+	}
+}
+
+// NoteOtherTables notes when a crash point that our scheme does not give is that of another house, and names the mistake.
+func NoteOtherTables(claim evidence.CrashClaim, r *evidence.CrashResult) {
+	text, ok := claim.Stated["crashE2"]
+	if !ok || slices.Contains(r.Values, evidence.Value{Name: "crashE2", Text: text}) {
+		return
+	}
+	in := foreign.Input{ServerSeed: claim.Link.Reveal(), Parameters: []foreign.Given{{Name: "salt", Text: string(r.Salt)}}}
+	noteOthers(&r.Report, bet.Crash.String(), "crashE2", in, foreign.Given{Name: "crashE2", Text: text})
 }

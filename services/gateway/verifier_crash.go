@@ -17,6 +17,7 @@ import (
 	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/reason"
 	"github.com/openoriginals/originals/internal/rng"
+	"github.com/openoriginals/originals/internal/wronghouse"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -92,6 +93,7 @@ func (v verifier) verifyCrash(ctx context.Context, r *originalsv1.VerifyRequest,
 	case err != nil:
 		return nil, fmt.Errorf("verify: %w", err)
 	}
+	wronghouse.NoteOtherTables(claim, &result)
 	answer := &originalsv1.VerifyResponse{Commitment: result.Reached.String(), Signature: result.Digest}
 	compare(answer, result.Report, claim.Stated, claim.Terminal != nil)
 	outcome := &originalsv1.Crash{Table: string(claim.Table), Number: claim.Number, AutoCashOutE2: claim.TargetE2, CrashE2: proto.Uint32(result.PointE2)}

@@ -127,6 +127,7 @@ func TestVerifyCrashNamesMistakes(t *testing.T) {
 		"terminal as hash":  {with(row.request(), "serverSeed", row.Terminal), "commitment:HASH_FOR_SERVER_SEED"},
 		"the two swapped":   {with(row.request(), "serverSeed", row.Terminal, "commitment", row.Hash), "commitment:COMMITMENT_AND_SERVER_SEED_SWAPPED"},
 		"another point":     {with(row.request(), "claimed", claimed("crashE2", "1000000")), "outcome:"},
+		"bustabit's point":  {with(row.request(), "claimed", claimed("crashE2", "145")), "outcome:WRONG_HOUSE"}, // by Python
 		"a win that is not": {with(row.request("targetE2", 1_000_000), "claimed", claimed("crashE2", point, "win", "true")), "win:"},
 	} {
 		got := verdictOn(t, url, c.request)

@@ -16,6 +16,7 @@ import (
 	"github.com/openoriginals/originals/internal/game/crash"
 	"github.com/openoriginals/originals/internal/money"
 	"github.com/openoriginals/originals/internal/rng"
+	"github.com/openoriginals/originals/internal/wronghouse"
 )
 
 // crashFlags are the flags of rounds of crash tables, beside those of the
@@ -159,6 +160,7 @@ func verifyCrashRound(ctx context.Context, c *cli.Command) error {
 	case err != nil:
 		return err
 	}
+	wronghouse.NoteOtherTables(claim, &result)
 	if c.Bool("json") {
 		err = printJSON(c.Root().Writer, crashRoundJSON(result))
 	} else {
