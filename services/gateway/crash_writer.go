@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	writerBeat  = 250 * time.Millisecond // between two looks at watchers who are behind
+	writerBeat  = 250 * time.Millisecond // between two looks at the clock
+	behindBeat  = 20 * time.Millisecond  // between two tries with watchers who are behind
 	gatherPause = 2 * time.Millisecond   // events that come together are written together
-	watcherRoom = 32 << 10               // bytes that the kernel holds for a watcher
+	watcherRoom = 16 << 10               // bytes that the kernel holds for a watcher, who takes twice as many
 )
 
 // crashWriter writes to some of the watchers, one after the other, and waits for
@@ -78,7 +79,7 @@ func (w *crashWriter) add(c *crashWatcher) bool {
 // run writes until the end, which all are told of.
 func (w *crashWriter) run() {
 	defer close(w.done)
-	beat := time.NewTicker(writerBeat)
+	beat := time.NewTimer(writerBeat)
 	defer beat.Stop()
 	for {
 		select {
@@ -92,12 +93,17 @@ func (w *crashWriter) run() {
 			w.finish()
 			return
 		}
-		w.pass(time.Now())
+		if w.pass(time.Now()) {
+			beat.Reset(behindBeat)
+		} else {
+			beat.Reset(writerBeat)
+		}
 	}
 }
 
-// pass writes to everybody what he has not got yet.
-func (w *crashWriter) pass(now time.Time) {
+// pass writes to everybody what he has not got yet. It reports whether somebody
+// has not taken it.
+func (w *crashWriter) pass(now time.Time) (behind bool) {
 	w.mu.Lock()
 	joined := w.joined
 	w.joined = nil
@@ -113,10 +119,12 @@ func (w *crashWriter) pass(now time.Time) {
 	}
 	for f, g := range w.groups {
 		w.passGroup(f, g, now)
+		behind = behind || g.behind > 0
 		if len(g.watchers) == 0 {
 			delete(w.groups, f)
 		}
 	}
+	return behind
 }
 
 // supply is what there is to write in one pass.
