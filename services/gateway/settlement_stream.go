@@ -78,6 +78,8 @@ func (h *settlementStream) serve(w http.ResponseWriter, r *http.Request, _ map[s
 func givenCursor(r *http.Request) (string, *reason.Error) {
 	given := r.Header[lastEventID]
 	switch {
+	case r.URL.Query().Has("batch"):
+		return "", reason.Field("batch", "is for gRPC: events come one by one")
 	case len(given) > 1:
 		return "", reason.Field("Last-Event-ID", "stands there twice")
 	case len(given) == 1:

@@ -117,6 +117,9 @@ func TestSettlementStreamLastEventIDGoesBeforeCursor(t *testing.T) {
 	if got := strings.Join(f.cursors, ","); got != "old,new," {
 		t.Errorf("cursors %q", got)
 	}
+	if w := readStream(h, "?batch=5"); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"batch"`) || len(f.cursors) != 3 {
+		t.Errorf("a batch: status %d, %s", w.Code, w.Body)
+	}
 	if w := readStream(h, "", "Last-Event-ID", "a", "Last-Event-ID", "b"); w.Code != http.StatusBadRequest || len(f.cursors) != 3 {
 		t.Errorf("two ids: status %d, %d calls", w.Code, len(f.cursors))
 	}

@@ -85,6 +85,7 @@ func walletCalls() []staffCall {
 		{"GetSettlement", "GET", "/v1/wallet/settlements/{settlementId}", `{"settlementId":"17-aaaaaaaaaaaaaaaa-0"}`, map[string][]string{"settlementId": badOwnIDs}, nil},
 		{"StreamSettlements", "GET", "/v1/wallet/settlements:stream", `{}`, map[string][]string{
 			"cursor": {`"x"`, `"1"`, `"2."`, `"1.AA"`, `"1.!!"`, `"1..64.1"`, `"1..3.7"`, `"1..3.99999999999999999999"`, `"` + strings.Repeat("A", 3000) + `"`},
+			"batch":  {`-1`, `257`, `1.5`, `"x"`},
 		}, nil},
 		{"ClaimSettlements", "POST", "/v1/wallet/settlements:claim", `{"claimId":"c","consumer":"main","max":5,"leaseSeconds":60}`, map[string][]string{
 			"claimId": badIDs, "consumer": {`""`, `"a b"`, `"` + strings.Repeat("c", 65) + `"`, `7`, `null`}, "max": {`0`, `-1`, `501`, `1.5`, `"x"`, `null`}, "leaseSeconds": leases,

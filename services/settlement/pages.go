@@ -108,8 +108,12 @@ func (p *pages) read(ctx context.Context, partition int, first uint64, found *pa
 	return nil
 }
 
-// settlementField is the number of StreamSettlementsResponse.settlement.
-const settlementField = 1
+// settlementField is the number of StreamSettlementsResponse.settlement, and batchTag
+// how a member of StreamSettlementsResponse.settlements begins on the wire.
+const (
+	settlementField = 1
+	batchTag        = 3<<3 | byte(protowire.BytesType)
+)
 
 // encode returns a settlement without what changes later, the claim and the
 // acknowledgement: all readers are told the same, whenever they read.

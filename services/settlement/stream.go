@@ -2,6 +2,7 @@ package settlement
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -144,12 +145,15 @@ func (s *Service) StreamSettlements(req *originalsv1.StreamSettlementsRequest, s
 	if err != nil {
 		return err
 	}
+	if req.GetBatch() < 0 || req.GetBatch() > pageSize {
+		return reason.Field("batch", "must be 0 to "+strconv.Itoa(pageSize))
+	}
 	f := s.enter(name)
 	defer s.leave(f)
 	if err := s.look(ctx, f); err != nil {
 		return err
 	}
-	r := &reader{at: at, feed: f, stop: s.o.Stop, stream: stream, message: new(originalsv1.StreamSettlementsResponse)}
+	r := &reader{at: at, batch: int(max(req.GetBatch(), 1)), feed: f, stop: s.o.Stop, stream: stream, message: new(originalsv1.StreamSettlementsResponse)}
 	if now, _ := f.state(); r.isAhead(now) {
 		return errAhead
 	}
@@ -194,10 +198,12 @@ func (s *Service) serve(ctx context.Context, r *reader) error {
 // reader is one stream.
 type reader struct {
 	at      cursor
+	batch   int // settlements in one message, from 1
 	feed    *feed
 	stop    <-chan struct{}
 	stream  grpc.ServerStreamingServer[originalsv1.StreamSettlementsResponse]
 	message *originalsv1.StreamSettlementsResponse // filled anew for each send
+	buffer  []byte                                 // of a batch
 }
 
 func (r *reader) isAhead(now heads) bool {
@@ -243,18 +249,34 @@ func (r *reader) sendPage(ctx context.Context, partition int, head uint64) error
 		return err
 	}
 	before := r.at.text()
-	for _, item := range items {
-		next := r.at[partition] + 1
-		if err := r.put(item, eventText(before, partition, next)); err != nil {
+	for len(items) > 0 {
+		n := min(len(items), r.batch)
+		next := r.at[partition] + uint64(n)
+		if err := r.put(r.joined(items[:n]), eventText(before, partition, next)); err != nil {
 			return err
 		}
-		r.at[partition] = next
+		r.at[partition], items = next, items[n:]
 	}
 	return nil
 }
 
-// put sends one message. The settlement is on the wire already, and stands there
-// as a field that the message does not know: to the receiver it is the same.
+// joined returns settlements as one message has them: a single one as it is, and
+// those of a batch one after the other under the field of batches.
+func (r *reader) joined(items [][]byte) []byte {
+	if r.batch == 1 {
+		return items[0]
+	}
+	r.buffer = r.buffer[:0]
+	for _, item := range items {
+		at := len(r.buffer)
+		r.buffer = append(r.buffer, item...)
+		r.buffer[at] = batchTag
+	}
+	return r.buffer
+}
+
+// put sends one message. What it has of settlements is on the wire already, and stands
+// there as fields that the message does not know: to the receiver it is the same.
 func (r *reader) put(item []byte, cursor string) error {
 	r.message.Cursor = cursor
 	r.message.ProtoReflect().SetUnknown(item)

@@ -999,7 +999,10 @@ func (x *GetSettlementRequest) GetSettlementId() string {
 type StreamSettlementsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where to go on; empty for the beginning.
-	Cursor        string `protobuf:"bytes,1,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	Cursor string `protobuf:"bytes,1,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	// Up to 256: then messages have up to so many settlements in settlements,
+	// instead of one, which costs much less. 0 for one by one.
+	Batch         int32 `protobuf:"varint,2,opt,name=batch,proto3" json:"batch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1041,12 +1044,22 @@ func (x *StreamSettlementsRequest) GetCursor() string {
 	return ""
 }
 
+func (x *StreamSettlementsRequest) GetBatch() int32 {
+	if x != nil {
+		return x.Batch
+	}
+	return 0
+}
+
 type StreamSettlementsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absent in a heartbeat.
+	// Absent in a heartbeat, and in a stream of batches.
 	Settlement *Settlement `protobuf:"bytes,1,opt,name=settlement,proto3" json:"settlement,omitempty"`
-	// Resumes after this one.
-	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	// Resumes after this one, or after the last of the batch.
+	Cursor string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	// Of one partition, in the order of their sequences; only in a stream of
+	// batches, and empty in a heartbeat.
+	Settlements   []*Settlement `protobuf:"bytes,3,rep,name=settlements,proto3" json:"settlements,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1093,6 +1106,13 @@ func (x *StreamSettlementsResponse) GetCursor() string {
 		return x.Cursor
 	}
 	return ""
+}
+
+func (x *StreamSettlementsResponse) GetSettlements() []*Settlement {
+	if x != nil {
+		return x.Settlements
+	}
+	return nil
 }
 
 type ClaimSettlementsRequest struct {
@@ -2155,14 +2175,16 @@ const file_originals_v1_settlement_proto_rawDesc = "" +
 	"\vsettlements\x18\x01 \x03(\v2\x18.originals.v1.SettlementR\vsettlements\x12#\n" +
 	"\rlast_sequence\x18\x02 \x01(\x03R\flastSequence\";\n" +
 	"\x14GetSettlementRequest\x12#\n" +
-	"\rsettlement_id\x18\x01 \x01(\tR\fsettlementId\"2\n" +
+	"\rsettlement_id\x18\x01 \x01(\tR\fsettlementId\"H\n" +
 	"\x18StreamSettlementsRequest\x12\x16\n" +
-	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"m\n" +
+	"\x06cursor\x18\x01 \x01(\tR\x06cursor\x12\x14\n" +
+	"\x05batch\x18\x02 \x01(\x05R\x05batch\"\xa9\x01\n" +
 	"\x19StreamSettlementsResponse\x128\n" +
 	"\n" +
 	"settlement\x18\x01 \x01(\v2\x18.originals.v1.SettlementR\n" +
 	"settlement\x12\x16\n" +
-	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"\x87\x01\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\x12:\n" +
+	"\vsettlements\x18\x03 \x03(\v2\x18.originals.v1.SettlementR\vsettlements\"\x87\x01\n" +
 	"\x17ClaimSettlementsRequest\x12\x19\n" +
 	"\bclaim_id\x18\x01 \x01(\tR\aclaimId\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x10\n" +
@@ -2326,47 +2348,48 @@ var file_originals_v1_settlement_proto_depIdxs = []int32{
 	35, // 13: originals.v1.Settlement.lease_expire_time:type_name -> google.protobuf.Timestamp
 	11, // 14: originals.v1.ListSettlementsResponse.settlements:type_name -> originals.v1.Settlement
 	11, // 15: originals.v1.StreamSettlementsResponse.settlement:type_name -> originals.v1.Settlement
-	11, // 16: originals.v1.ClaimSettlementsResponse.settlements:type_name -> originals.v1.Settlement
-	3,  // 17: originals.v1.Acknowledgement.result:type_name -> originals.v1.Acknowledgement.Result
-	19, // 18: originals.v1.AcknowledgeSettlementsRequest.items:type_name -> originals.v1.Acknowledgement
-	4,  // 19: originals.v1.AcknowledgementAnswer.status:type_name -> originals.v1.AcknowledgementAnswer.Change
-	21, // 20: originals.v1.AcknowledgeSettlementsResponse.results:type_name -> originals.v1.AcknowledgementAnswer
-	35, // 21: originals.v1.ExtendClaimResponse.lease_expire_time:type_name -> google.protobuf.Timestamp
-	11, // 22: originals.v1.ListRejectedResponse.settlements:type_name -> originals.v1.Settlement
-	33, // 23: originals.v1.Digest.sums:type_name -> originals.v1.Digest.Sum
-	6,  // 24: originals.v1.SettlementService.CreateTransfer:input_type -> originals.v1.CreateTransferRequest
-	7,  // 25: originals.v1.SettlementService.GetTransfer:input_type -> originals.v1.GetTransferRequest
-	8,  // 26: originals.v1.SettlementService.CancelTransfer:input_type -> originals.v1.CancelTransferRequest
-	9,  // 27: originals.v1.SettlementService.ListPlayerBalances:input_type -> originals.v1.ListPlayerBalancesRequest
-	12, // 28: originals.v1.SettlementService.ListSettlements:input_type -> originals.v1.ListSettlementsRequest
-	14, // 29: originals.v1.SettlementService.GetSettlement:input_type -> originals.v1.GetSettlementRequest
-	15, // 30: originals.v1.SettlementService.StreamSettlements:input_type -> originals.v1.StreamSettlementsRequest
-	17, // 31: originals.v1.SettlementService.ClaimSettlements:input_type -> originals.v1.ClaimSettlementsRequest
-	20, // 32: originals.v1.SettlementService.AcknowledgeSettlements:input_type -> originals.v1.AcknowledgeSettlementsRequest
-	23, // 33: originals.v1.SettlementService.ReleaseSettlements:input_type -> originals.v1.ReleaseSettlementsRequest
-	25, // 34: originals.v1.SettlementService.ExtendClaim:input_type -> originals.v1.ExtendClaimRequest
-	27, // 35: originals.v1.SettlementService.ListRejected:input_type -> originals.v1.ListRejectedRequest
-	29, // 36: originals.v1.SettlementService.RequeueSettlement:input_type -> originals.v1.RequeueSettlementRequest
-	31, // 37: originals.v1.SettlementService.GetDigest:input_type -> originals.v1.GetDigestRequest
-	5,  // 38: originals.v1.SettlementService.CreateTransfer:output_type -> originals.v1.Transfer
-	5,  // 39: originals.v1.SettlementService.GetTransfer:output_type -> originals.v1.Transfer
-	5,  // 40: originals.v1.SettlementService.CancelTransfer:output_type -> originals.v1.Transfer
-	10, // 41: originals.v1.SettlementService.ListPlayerBalances:output_type -> originals.v1.ListPlayerBalancesResponse
-	13, // 42: originals.v1.SettlementService.ListSettlements:output_type -> originals.v1.ListSettlementsResponse
-	11, // 43: originals.v1.SettlementService.GetSettlement:output_type -> originals.v1.Settlement
-	16, // 44: originals.v1.SettlementService.StreamSettlements:output_type -> originals.v1.StreamSettlementsResponse
-	18, // 45: originals.v1.SettlementService.ClaimSettlements:output_type -> originals.v1.ClaimSettlementsResponse
-	22, // 46: originals.v1.SettlementService.AcknowledgeSettlements:output_type -> originals.v1.AcknowledgeSettlementsResponse
-	24, // 47: originals.v1.SettlementService.ReleaseSettlements:output_type -> originals.v1.ReleaseSettlementsResponse
-	26, // 48: originals.v1.SettlementService.ExtendClaim:output_type -> originals.v1.ExtendClaimResponse
-	28, // 49: originals.v1.SettlementService.ListRejected:output_type -> originals.v1.ListRejectedResponse
-	30, // 50: originals.v1.SettlementService.RequeueSettlement:output_type -> originals.v1.RequeueSettlementResponse
-	32, // 51: originals.v1.SettlementService.GetDigest:output_type -> originals.v1.Digest
-	38, // [38:52] is the sub-list for method output_type
-	24, // [24:38] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	11, // 16: originals.v1.StreamSettlementsResponse.settlements:type_name -> originals.v1.Settlement
+	11, // 17: originals.v1.ClaimSettlementsResponse.settlements:type_name -> originals.v1.Settlement
+	3,  // 18: originals.v1.Acknowledgement.result:type_name -> originals.v1.Acknowledgement.Result
+	19, // 19: originals.v1.AcknowledgeSettlementsRequest.items:type_name -> originals.v1.Acknowledgement
+	4,  // 20: originals.v1.AcknowledgementAnswer.status:type_name -> originals.v1.AcknowledgementAnswer.Change
+	21, // 21: originals.v1.AcknowledgeSettlementsResponse.results:type_name -> originals.v1.AcknowledgementAnswer
+	35, // 22: originals.v1.ExtendClaimResponse.lease_expire_time:type_name -> google.protobuf.Timestamp
+	11, // 23: originals.v1.ListRejectedResponse.settlements:type_name -> originals.v1.Settlement
+	33, // 24: originals.v1.Digest.sums:type_name -> originals.v1.Digest.Sum
+	6,  // 25: originals.v1.SettlementService.CreateTransfer:input_type -> originals.v1.CreateTransferRequest
+	7,  // 26: originals.v1.SettlementService.GetTransfer:input_type -> originals.v1.GetTransferRequest
+	8,  // 27: originals.v1.SettlementService.CancelTransfer:input_type -> originals.v1.CancelTransferRequest
+	9,  // 28: originals.v1.SettlementService.ListPlayerBalances:input_type -> originals.v1.ListPlayerBalancesRequest
+	12, // 29: originals.v1.SettlementService.ListSettlements:input_type -> originals.v1.ListSettlementsRequest
+	14, // 30: originals.v1.SettlementService.GetSettlement:input_type -> originals.v1.GetSettlementRequest
+	15, // 31: originals.v1.SettlementService.StreamSettlements:input_type -> originals.v1.StreamSettlementsRequest
+	17, // 32: originals.v1.SettlementService.ClaimSettlements:input_type -> originals.v1.ClaimSettlementsRequest
+	20, // 33: originals.v1.SettlementService.AcknowledgeSettlements:input_type -> originals.v1.AcknowledgeSettlementsRequest
+	23, // 34: originals.v1.SettlementService.ReleaseSettlements:input_type -> originals.v1.ReleaseSettlementsRequest
+	25, // 35: originals.v1.SettlementService.ExtendClaim:input_type -> originals.v1.ExtendClaimRequest
+	27, // 36: originals.v1.SettlementService.ListRejected:input_type -> originals.v1.ListRejectedRequest
+	29, // 37: originals.v1.SettlementService.RequeueSettlement:input_type -> originals.v1.RequeueSettlementRequest
+	31, // 38: originals.v1.SettlementService.GetDigest:input_type -> originals.v1.GetDigestRequest
+	5,  // 39: originals.v1.SettlementService.CreateTransfer:output_type -> originals.v1.Transfer
+	5,  // 40: originals.v1.SettlementService.GetTransfer:output_type -> originals.v1.Transfer
+	5,  // 41: originals.v1.SettlementService.CancelTransfer:output_type -> originals.v1.Transfer
+	10, // 42: originals.v1.SettlementService.ListPlayerBalances:output_type -> originals.v1.ListPlayerBalancesResponse
+	13, // 43: originals.v1.SettlementService.ListSettlements:output_type -> originals.v1.ListSettlementsResponse
+	11, // 44: originals.v1.SettlementService.GetSettlement:output_type -> originals.v1.Settlement
+	16, // 45: originals.v1.SettlementService.StreamSettlements:output_type -> originals.v1.StreamSettlementsResponse
+	18, // 46: originals.v1.SettlementService.ClaimSettlements:output_type -> originals.v1.ClaimSettlementsResponse
+	22, // 47: originals.v1.SettlementService.AcknowledgeSettlements:output_type -> originals.v1.AcknowledgeSettlementsResponse
+	24, // 48: originals.v1.SettlementService.ReleaseSettlements:output_type -> originals.v1.ReleaseSettlementsResponse
+	26, // 49: originals.v1.SettlementService.ExtendClaim:output_type -> originals.v1.ExtendClaimResponse
+	28, // 50: originals.v1.SettlementService.ListRejected:output_type -> originals.v1.ListRejectedResponse
+	30, // 51: originals.v1.SettlementService.RequeueSettlement:output_type -> originals.v1.RequeueSettlementResponse
+	32, // 52: originals.v1.SettlementService.GetDigest:output_type -> originals.v1.Digest
+	39, // [39:53] is the sub-list for method output_type
+	25, // [25:39] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_originals_v1_settlement_proto_init() }
