@@ -366,8 +366,8 @@ func TestReadmeCommands(t *testing.T) {
 			blocks = append(blocks, strings.ReplaceAll(strings.TrimPrefix(block, "    "), "\n    ", "\n"))
 		}
 	}
-	if len(blocks) != 5 {
-		t.Fatalf("%d indented blocks, want 5", len(blocks))
+	if len(blocks) != 6 {
+		t.Fatalf("%d indented blocks, want 6", len(blocks))
 	}
 	output, status := runProcess(t, "sh", "-c", "cd ../.. && "+blocks[0])
 	if status != 0 || output != blocks[1]+"\n" {

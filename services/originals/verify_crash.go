@@ -79,15 +79,13 @@ func knownBeacons() func(network string) evidence.Beacon {
 	made := map[string]*beacon.Network{}
 	return func(network string) evidence.Beacon {
 		network = cmp.Or(network, evidence.QuicknetHash)
-		n, ok := made[network]
-		if !ok {
-			n, ok = beacon.Known(network)
-			made[network] = n
+		if _, ok := made[network]; !ok {
+			made[network], _ = beacon.Known(network)
 		}
-		if n == nil {
-			return nil
+		if n := made[network]; n != nil {
+			return n
 		}
-		return n
+		return nil
 	}
 }
 
