@@ -70,6 +70,7 @@ awk '
     ratio("rolls of a duel / bare calls of Redis", "internal/duelstore BenchmarkRoll/ping", "internal/duelstore BenchmarkRoll/roll", "0.30")
     ledger = "internal/ledger/redisledger Benchmark"
     ratio("claims and acknowledgements / a bare pipeline of their writes", ledger "Claims/bare", ledger "Claims/claim", "0.50")
+    ratio("settlements streamed to 64 consumers in batches / by XREAD", "services/settlement BenchmarkStream/xread", "services/settlement BenchmarkStream/batches", "0.50")
     ratio("settlements read by 64 readers / entries by XREAD", ledger "Feed/xread", ledger "Feed/settlements", "0.50")
     ratio("bets with the feed of settlements / without", ledger "Settling/bare", ledger "Settling/feed", "0.80")
     printf "%s%s", memory, bets

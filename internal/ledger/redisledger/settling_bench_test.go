@@ -2,6 +2,7 @@ package redisledger
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func settleRounds(s *Store, id string, rounds int) error {
 	ctx := context.Background()
 	p := ledger.Player{Operator: "acme", ID: id}
 	offer := func(n byte) ledger.Announced {
-		return ledger.Announced{ID: ledger.NewPairID(p, rng.Commitment{n, 1: id[len(id)-1], 2: id[len(id)-2], 3: id[len(id)-3]}), Sealed: make([]byte, SealedSize)}
+		return ledger.Announced{ID: ledger.NewPairID(p, rng.Commitment(sha256.Sum256(append([]byte(id), n)))), Sealed: make([]byte, SealedSize)}
 	}
 	a, err := s.Open(ctx, p, offer(1), []ledger.Grant{{Currency: "FUN", Amount: 100000}})
 	if err != nil {
