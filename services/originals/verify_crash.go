@@ -262,28 +262,16 @@ func printCrashRound(out io.Writer, r evidence.CrashResult) {
 	printLine(out, "terminal", r.Reached.String())
 	printLine(out, "salt", string(r.Salt))
 	printLine(out, "digest", r.Digest)
-	for _, v := range r.Values {
-		printLine(out, v.Name, v.Text)
-	}
-	for _, check := range r.Report.Checks {
-		for _, failure := range check.Failures {
-			printLine(out, check.Name, "FAILED  "+failure.Words)
-		}
-	}
-	printVerdict(out, r.Report)
+	printValues(out, r.Values, r.Report)
 }
 
 // crashRoundJSON is the report of a single round with what was computed.
 func crashRoundJSON(r evidence.CrashResult) any {
-	values := map[string]string{}
-	for _, v := range r.Values {
-		values[v.Name] = v.Text
-	}
 	return struct {
 		Terminal string            `json:"terminal"`
 		Salt     string            `json:"salt"`
 		Digest   string            `json:"digest"`
 		Values   map[string]string `json:"values"`
 		Report   evidence.Report   `json:"report"`
-	}{r.Reached.String(), string(r.Salt), r.Digest, values, r.Report}
+	}{r.Reached.String(), string(r.Salt), r.Digest, valuesJSON(r.Values), r.Report}
 }

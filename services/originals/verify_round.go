@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -230,27 +231,38 @@ func printRound(c *cli.Command, r evidence.Result) {
 	out := c.Root().Writer
 	printLine(out, "commitment", r.Commitment.String())
 	printLine(out, "signature", r.Signature)
-	for _, v := range r.Values {
+	printValues(out, r.Values, r.Report)
+}
+
+// printValues prints what was computed of a single round, what does not hold,
+// and the verdict.
+func printValues(out io.Writer, values []evidence.Value, r evidence.Report) {
+	for _, v := range values {
 		printLine(out, v.Name, v.Text)
 	}
-	for _, check := range r.Report.Checks {
+	for _, check := range r.Checks {
 		for _, failure := range check.Failures {
 			printLine(out, check.Name, "FAILED  "+failure.Words)
 		}
 	}
-	printVerdict(out, r.Report)
+	printVerdict(out, r)
+}
+
+// valuesJSON is the values by their names.
+func valuesJSON(values []evidence.Value) map[string]string {
+	named := map[string]string{}
+	for _, v := range values {
+		named[v.Name] = v.Text
+	}
+	return named
 }
 
 // roundJSON is the report of a single round with what the seeds gave.
 func roundJSON(r evidence.Result) any {
-	values := map[string]string{}
-	for _, v := range r.Values {
-		values[v.Name] = v.Text
-	}
 	return struct {
 		Commitment string            `json:"commitment"`
 		Signature  string            `json:"signature"`
 		Values     map[string]string `json:"values"`
 		Report     evidence.Report   `json:"report"`
-	}{r.Commitment.String(), r.Signature, values, r.Report}
+	}{r.Commitment.String(), r.Signature, valuesJSON(r.Values), r.Report}
 }

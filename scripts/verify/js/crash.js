@@ -362,25 +362,11 @@ const crashFunctions = { sha256, hmac, hex, hexBytes, before, digestOf, pointOf,
 
 // ---- 6. The command line (Node only) ----------------------------------------------------------------------------------------
 
-const line = (label, words) => console.log(label.padEnd(12) + words);
+const { line, readFile, printReport } = v;
 
 function commandFile(file, flags) {
   for (const name of ["terminal", "salt"]) if (name in flags) hex64(flags[name], `--${name}`);
-  let content;
-  try { content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(require("fs").readFileSync(file)); } catch (error) {
-    throw new v.Unusable(`${quote(file)}: ${error.code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "not UTF-8 text" : "cannot be read"}`);
-  }
-  const report = checkCrash(content, flags);
-  for (const check of Object.keys(CHECKS)) {
-    const failures = report.failures[check] || [];
-    for (const words of failures.slice(0, 5)) line(check, `FAILED  ${words}`);
-    if (failures.length > 5) line("", `        and ${failures.length - 5} more`);
-    if (failures.length === 0 && !report.verdict.startsWith("UNUSABLE")) line(check, `ok      ${CHECKS[check]}`);
-  }
-  if (report.summary) line("summary", report.summary);
-  for (const note of report.notes) line("note", note);
-  line("verdict", report.verdict);
-  return report.verdict.startsWith("UNUSABLE") ? 2 : report.verdict.startsWith("FAILED") ? 1 : 0;
+  return printReport(checkCrash(readFile(file), flags), CHECKS);
 }
 
 function commandRound(flags) {

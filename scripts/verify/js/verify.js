@@ -501,20 +501,14 @@ const originals = {
 
 const line = (label, words) => console.log(label.padEnd(12) + words);
 
-function commandEvidence(file, flags) {
-  const kept = { commitment: flags.commitment };
-  if (kept.commitment !== undefined) hex64(kept.commitment, "--commitment");
-  if (flags["last-nonce"] !== undefined) kept.lastNonce = parseNonce(flags["last-nonce"], "--last-nonce");
-  if (flags["last-ply"] !== undefined) kept.lastPly = parsePly(flags["last-ply"], "--last-ply");
-  let content;
-  try { content = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(require("fs").readFileSync(file)); } catch (error) {
+function readFile(file) {
+  try { return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(require("fs").readFileSync(file)); } catch (error) {
     throw new Unusable(`${quote(file)}: ${error.code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "not UTF-8 text" : "cannot be read"}`);
   }
-  const duel = isDuel(content) ? require("./duel.js") : undefined;
-  if (duel && kept.lastNonce !== undefined) throw new Unusable("--last-nonce: is for seed pairs, and this is a duel");
-  if (!duel && kept.lastPly !== undefined) throw new Unusable("--last-ply: is for duels, and this is none");
-  const report = duel ? duel.checkDuel(content, kept.commitment, kept.lastPly) : checkEvidence(content, kept);
-  const checks = duel ? duel.CHECKS : CHECKS;
+}
+
+// printReport prints every check and returns the exit status.
+function printReport(report, checks) {
   for (const check of Object.keys(checks)) {
     const failures = report.failures[check] || [];
     for (const words of failures.slice(0, 5)) line(check, `FAILED  ${words}`);
@@ -525,6 +519,20 @@ function commandEvidence(file, flags) {
   for (const note of report.notes) line("note", note);
   line("verdict", report.verdict);
   return report.verdict.startsWith("UNUSABLE") ? 2 : report.verdict.startsWith("FAILED") ? 1 : 0;
+}
+
+function commandEvidence(file, flags) {
+  const kept = { commitment: flags.commitment };
+  if (kept.commitment !== undefined) hex64(kept.commitment, "--commitment");
+  if (flags["last-nonce"] !== undefined) kept.lastNonce = parseNonce(flags["last-nonce"], "--last-nonce");
+  if (flags["last-ply"] !== undefined) kept.lastPly = parsePly(flags["last-ply"], "--last-ply");
+  const content = readFile(file);
+  const duel = isDuel(content) ? require("./duel.js") : undefined;
+  if (duel && kept.lastNonce !== undefined) throw new Unusable("--last-nonce: is for seed pairs, and this is a duel");
+  if (!duel && kept.lastPly !== undefined) throw new Unusable("--last-ply: is for duels, and this is none");
+  const report = duel ? duel.checkDuel(content, kept.commitment, kept.lastPly) : checkEvidence(content, kept);
+  const checks = duel ? duel.CHECKS : CHECKS;
+  return printReport(report, checks);
 }
 
 function isDuel(content) {
@@ -607,6 +615,6 @@ function main(args) {
 }
 
 if (typeof module === "object" && module.exports) {
-  module.exports = { ...originals, main };
+  module.exports = { ...originals, main, line, readFile, printReport };
   if (require.main === module) process.exitCode = main(process.argv.slice(2));
 }

@@ -18,8 +18,8 @@ import sys
 import time as clock
 
 sys.dont_write_bytecode = True
-from verify import (ANY_TEXT, ID, Unusable, decimal as units, hex64, line, list_of, money, number, parse_json, quote, record,  # noqa: E402
-                    text, time, word)
+from verify import (ANY_TEXT, ID, Unusable, decimal as units, hex64, line, list_of, money, number, parse_json, print_report,  # noqa: E402
+                    quote, read_file, record, text, time, word)
 
 # ---- 1. crash-v1 --------------------------------------------------------------------------------------------------------
 # h[i-1]  = SHA-256(h[i]) over the 32 raw bytes; h[0] is the terminal, and round r uses h[r]
@@ -494,29 +494,7 @@ def command_file(file, flags):
     for name in ("terminal", "salt"):
         if name in flags:
             hex64(flags[name], f"--{name}")
-    try:
-        with open(file, "rb") as opened:
-            content = opened.read().decode("utf-8")
-    except UnicodeDecodeError:
-        raise Unusable(f"{quote(file)}: not UTF-8 text") from None
-    except (OSError, ValueError):
-        raise Unusable(f"{quote(file)}: cannot be read") from None
-    report = check_crash(content, **flags)
-    unusable = report.verdict.startswith("UNUSABLE")
-    for check, what in CHECKS.items():
-        failures = report.failures[check]
-        for words in failures[:5]:
-            line(check, f"FAILED  {words}")
-        if len(failures) > 5:
-            line("", f"        and {len(failures) - 5} more")
-        if not failures and not unusable:
-            line(check, f"ok      {what}")
-    if report.summary:
-        line("summary", report.summary)
-    for note in report.notes:
-        line("note", note)
-    line("verdict", report.verdict)
-    return 2 if unusable else 1 if report.verdict.startswith("FAILED") else 0
+    return print_report(check_crash(read_file(file), **flags), CHECKS)
 
 
 def command_round(flags):

@@ -585,30 +585,18 @@ def is_duel(content):
     return isinstance(document, dict) and document.get("format") == "originals-duel-v1"
 
 
-def command_evidence(file, flags):
-    kept = flags.get("commitment")
-    if kept is not None:
-        hex64(kept, "--commitment")
-    last_nonce = parse_nonce(flags["last-nonce"], "--last-nonce") if "last-nonce" in flags else None
-    last_ply = parse_ply(flags["last-ply"], "--last-ply") if "last-ply" in flags else None
+def read_file(file):
     try:
         with open(file, "rb") as opened:
-            content = opened.read().decode("utf-8")
+            return opened.read().decode("utf-8")
     except UnicodeDecodeError:
         raise Unusable(f"{quote(file)}: not UTF-8 text") from None
     except (OSError, ValueError):
         raise Unusable(f"{quote(file)}: cannot be read") from None
-    checks = CHECKS
-    if is_duel(content):
-        sys.dont_write_bytecode = True
-        import duel  # beside this file
-        if last_nonce is not None:
-            raise Unusable("--last-nonce: is for seed pairs, and this is a duel")
-        report, checks = duel.check_duel(content, kept, last_ply), duel.CHECKS
-    else:
-        if last_ply is not None:
-            raise Unusable("--last-ply: is for duels, and this is none")
-        report = check_evidence(content, kept, last_nonce)
+
+
+def print_report(report, checks):
+    """Prints every check and returns the exit status."""
     unusable = report.verdict.startswith("UNUSABLE")
     for check, what in checks.items():
         failures = report.failures[check]
@@ -624,6 +612,27 @@ def command_evidence(file, flags):
         line("note", note)
     line("verdict", report.verdict)
     return 2 if unusable else 1 if report.verdict.startswith("FAILED") else 0
+
+
+def command_evidence(file, flags):
+    kept = flags.get("commitment")
+    if kept is not None:
+        hex64(kept, "--commitment")
+    last_nonce = parse_nonce(flags["last-nonce"], "--last-nonce") if "last-nonce" in flags else None
+    last_ply = parse_ply(flags["last-ply"], "--last-ply") if "last-ply" in flags else None
+    content = read_file(file)
+    checks = CHECKS
+    if is_duel(content):
+        sys.dont_write_bytecode = True
+        import duel  # beside this file
+        if last_nonce is not None:
+            raise Unusable("--last-nonce: is for seed pairs, and this is a duel")
+        report, checks = duel.check_duel(content, kept, last_ply), duel.CHECKS
+    else:
+        if last_ply is not None:
+            raise Unusable("--last-ply: is for duels, and this is none")
+        report = check_evidence(content, kept, last_nonce)
+    return print_report(report, checks)
 
 
 def command_round(flags):
