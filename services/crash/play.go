@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/openoriginals/originals/internal/ledger"
 )
@@ -324,87 +321,6 @@ func (g *dealer) pointOf(ctx context.Context, r ledger.CrashRound) (uint32, erro
 		}
 		return g.point(ctx, r.Number, salt)
 	})
-}
-
-// close closes every partition and returns the unsettled bets of a round, and
-// how many are settled. Bets of older rounds that were left behind are settled
-// on the way.
-func (g *dealer) close(ctx context.Context, number uint32) (bets []ledger.CrashBet, settled int, err error) {
-	var mu sync.Mutex
-	older := make(map[uint32][]int) // number -> partitions
-	err = g.eachPartition(ctx, "a partition is not closed", func(partition int) error {
-		all, err := g.store().CloseCrashPartition(ctx, g.owner, partition, number)
-		if err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		bets = append(bets, all.Bets...)
-		settled += all.Settled
-		for _, n := range all.Numbers {
-			older[n] = append(older[n], partition)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	for n, partitions := range older {
-		if err := g.settleOlder(ctx, n, partitions); err != nil {
-			return nil, 0, err
-		}
-	}
-	return bets, settled, nil
-}
-
-// settleOlder settles bets that a round has left behind, which happens when a
-// part of the store has lost writes: by the crash point of the round, or, when
-// it was never played, by giving the stakes back.
-func (g *dealer) settleOlder(ctx context.Context, number uint32, partitions []int) error {
-	history, err := insist(ctx, g.table, "the history is not read", func() ([]ledger.CrashRound, error) {
-		return g.store().CrashRounds(ctx, g.name(), number, number)
-	})
-	if err != nil {
-		return err
-	}
-	for _, partition := range partitions {
-		bets, err := insist(ctx, g.table, "bets left behind are not read", func() ([]ledger.CrashBet, error) {
-			return g.store().OpenCrashBets(ctx, g.name(), partition, number)
-		})
-		if err != nil {
-			return err
-		}
-		if len(history) == 1 && history[0].Void == "" {
-			err = g.settleAt(ctx, bets, history[0].PointE2)
-		} else {
-			why := ledger.CrashVoidStore // a number that was skipped
-			if len(history) == 1 {
-				why = history[0].Void
-			}
-			err = g.refund(ctx, bets, why)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// partitionsAtOnce is how many partitions are spoken to at the same time.
-const partitionsAtOnce = 16
-
-// eachPartition does a step in every partition, and repeats it where it is not
-// known to have been done.
-func (g *dealer) eachPartition(ctx context.Context, what string, step func(partition int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(partitionsAtOnce)
-	for partition := range ledger.Partitions {
-		group.Go(func() error {
-			_, err := insist(ctx, g.table, what, func() (struct{}, error) { return struct{}{}, step(partition) })
-			return err
-		})
-	}
-	return group.Wait()
 }
 
 func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
