@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/urfave/cli/v3"
 	"golang.org/x/sync/errgroup"
@@ -72,12 +72,11 @@ func verifyHistory(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	file, size, err := openHistory(c)
+	lines, size, closeHistory, err := openHistory(c)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	lines := &lineReader{from: file}
+	defer closeHistory()
 	header, err := lines.header()
 	if err != nil {
 		return fmt.Errorf("--csv: %w", err)
@@ -93,27 +92,31 @@ func verifyHistory(ctx context.Context, c *cli.Command) error {
 	return printHistory(c, sum, bad)
 }
 
-func openHistory(c *cli.Command) (io.ReadCloser, int64, error) {
+// openHistory opens a file, or the standard input, whose size is not known.
+func openHistory(c *cli.Command) (lines lineSource, size int64, done func() error, err error) {
 	name := c.String("csv")
 	if name == "-" {
-		return io.NopCloser(c.Root().Reader), 0, nil
+		return &lineReader{from: c.Root().Reader}, 0, func() error { return nil }, nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, 0, fmt.Errorf("--csv: %w", err)
+		return nil, 0, nil, fmt.Errorf("--csv: %w", err)
 	}
 	info, err := file.Stat()
 	if err != nil {
 		file.Close()
-		return nil, 0, fmt.Errorf("--csv: %w", err)
+		return nil, 0, nil, fmt.Errorf("--csv: %w", err)
 	}
-	return file, info.Size(), nil
+	if text, unmap, err := mapFile(file, info); err == nil {
+		return &lineMap{text: text}, info.Size(), func() error { return errors.Join(unmap(), file.Close()) }, nil
+	}
+	return &lineReader{from: file}, info.Size(), file.Close, nil
 }
 
 // checkHistory lets every core take chunks and judge them, and takes their
 // results in the order of the file. Bad rows are printed as they come, and kept
 // for JSON.
-func checkHistory(ctx context.Context, c *cli.Command, layout *layout, lines *lineReader, size int64) (sum rowCounts, bad []badRow, err error) {
+func checkHistory(ctx context.Context, c *cli.Command, layout *layout, lines lineSource, size int64) (sum rowCounts, bad []badRow, err error) {
 	bar := newBar(int(size), "verifying")
 	inOrder := make(chan chan chunkResult, 2*runtime.GOMAXPROCS(0))
 	group, ctx := errgroup.WithContext(ctx)
@@ -145,23 +148,36 @@ func checkHistory(ctx context.Context, c *cli.Command, layout *layout, lines *li
 }
 
 // judgeChunks is one worker.
-func judgeChunks(ctx context.Context, layout *layout, lines *lineReader, inOrder chan<- chan chunkResult) error {
+func judgeChunks(ctx context.Context, layout *layout, lines lineSource, inOrder chan<- chan chunkResult) error {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // for whileItLasts
 	judge := rowJudge{layout: layout}
 	buffer := new([chunkBytes]byte)
 	for {
 		result := make(chan chunkResult, 1)
-		text, err := lines.take(buffer, func() error {
-			select {
-			case inOrder <- result:
-				return nil
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		var text string
+		err := whileItLasts(func() (err error) {
+			text, err = lines.take(buffer, func() error {
+				select {
+				case inOrder <- result:
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			})
+			return err
 		})
 		if text == "" || err != nil {
 			return err
 		}
-		result <- judge.chunk(text)
+		var judged chunkResult
+		err = whileItLasts(func() error {
+			judged = judge.chunk(text)
+			return nil
+		})
+		result <- judged
+		if err != nil {
+			return err
+		}
 	}
 }
 

@@ -18,7 +18,18 @@ const (
 	firstRow = 2
 )
 
-// lineReader cuts a file into chunks of whole lines, for several workers.
+// lineSource cuts a history into chunks of whole lines, for several workers.
+type lineSource interface {
+	// header takes the first line, without a byte order mark.
+	header() (string, error)
+	// take returns the next lines, "" at the end of the file. It calls announce,
+	// in the order of the file, for each chunk that it is going to return. The
+	// text may lie in the array of the caller, and lives until the next take: so
+	// nobody may keep a part of it, see rowJudge.chunk.
+	take(into *[chunkBytes]byte, announce func() error) (string, error)
+}
+
+// lineReader is a lineSource that reads.
 type lineReader struct {
 	mu   sync.Mutex
 	from io.Reader
@@ -42,29 +53,31 @@ func (l *lineReader) read(into *[chunkBytes]byte) ([]byte, error) {
 	return into[:n+more], nil
 }
 
-// header takes the first line, without a byte order mark.
+// header implements lineSource.
 func (l *lineReader) header() (string, error) {
 	text, err := l.read(new([chunkBytes]byte))
 	if err != nil {
 		return "", err
 	}
-	header, rest, ok := strings.Cut(string(text), "\n")
-	switch {
-	case !ok && len(text) == chunkBytes:
-		return "", errLongLine
-	case !ok:
-		return "", errors.New("the file has no row under its header")
-	}
+	header, rest, err := cutHeader(string(text))
 	l.rest = []byte(rest)
-	return strings.TrimPrefix(strings.TrimSuffix(header, "\r"), "\ufeff"), nil
+	return header, err
 }
 
-// take returns the next lines, "" at the end of the file. It calls announce, in
-// the order of the file, for each chunk that it is going to return.
-//
-// The text lies in the array of the caller, and lives until the next take: a
-// copy would cost as much as a third of the hashes. So nobody may keep a part
-// of it: see rowJudge.chunk.
+// cutHeader divides the first line, without a byte order mark, from the rest.
+func cutHeader(text string) (header, rest string, err error) {
+	header, _, ok := strings.Cut(text[:min(len(text), chunkBytes)], "\n")
+	switch {
+	case !ok && len(text) >= chunkBytes:
+		return "", "", errLongLine
+	case !ok:
+		return "", "", errors.New("the file has no row under its header")
+	}
+	return strings.TrimPrefix(strings.TrimSuffix(header, "\r"), "\ufeff"), text[len(header)+1:], nil
+}
+
+// take implements lineSource. The text is not copied out of the array: that
+// would cost as much as a third of the hashes.
 func (l *lineReader) take(into *[chunkBytes]byte, announce func() error) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
