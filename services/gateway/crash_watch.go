@@ -27,13 +27,6 @@ const DefaultMaxWatchers = 20_000
 
 const crashWatchPath = "/v1/crash/tables/{table}:watch"
 
-// Why a watcher is dropped.
-const (
-	droppedSlow     = "SLOW"
-	droppedShutdown = "SHUTDOWN"
-	droppedUpstream = "UPSTREAM"
-)
-
 // Bounds of watching a crash table.
 const (
 	crashSlow     = 10 * time.Second // for a watcher to have taken everything once

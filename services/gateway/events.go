@@ -5,6 +5,13 @@ import (
 	"time"
 )
 
+// Why a reader of events is dropped.
+const (
+	droppedSlow     = "SLOW"
+	droppedShutdown = "SHUTDOWN"
+	droppedUpstream = "UPSTREAM"
+)
+
 // events is an answer of Server-Sent Events that is being written.
 type events struct {
 	w    http.ResponseWriter

@@ -130,12 +130,12 @@ func (h *settlementStream) write(ctx context.Context, to *events, frames <-chan 
 		select {
 		case frame, open := <-frames:
 			if !open {
-				to.write(droppedFrame("UPSTREAM"))
+				to.write(droppedFrame(droppedUpstream))
 				return
 			}
 			buffer = append(buffer[:0], frame...)
 		case <-h.stop:
-			to.write(droppedFrame("SHUTDOWN"))
+			to.write(droppedFrame(droppedShutdown))
 			return
 		case <-ctx.Done():
 			return
@@ -146,7 +146,7 @@ func (h *settlementStream) write(ctx context.Context, to *events, frames <-chan 
 			return
 		}
 		if time.Since(begin) > h.slow {
-			to.write(droppedFrame("SLOW"))
+			to.write(droppedFrame(droppedSlow))
 			return
 		}
 	}

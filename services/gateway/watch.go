@@ -159,7 +159,7 @@ func (h *watch) stream(w http.ResponseWriter, r *http.Request, p *place) {
 				return
 			}
 		case <-h.stop:
-			to.write(droppedFrame("SHUTDOWN"))
+			to.write(droppedFrame(droppedShutdown))
 			return
 		case <-r.Context().Done():
 			return

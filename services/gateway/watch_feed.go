@@ -106,7 +106,7 @@ func (f *feed) tell(p *place, frame []byte) {
 	select {
 	case p.frames <- frame:
 	default:
-		f.drop(p, droppedFrame("SLOW"))
+		f.drop(p, droppedFrame(droppedSlow))
 	}
 }
 
@@ -122,7 +122,7 @@ func (f *feed) end(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ended = true
-	last := droppedFrame("UPSTREAM")
+	last := droppedFrame(droppedUpstream)
 	if errors.Is(err, io.EOF) && isOver(f.duel) {
 		last = nil
 	}
@@ -160,7 +160,7 @@ func (f *feed) join(after *uint32) (*place, error) {
 	case isOver(f.duel):
 		close(p.frames)
 	default:
-		p.last = droppedFrame("UPSTREAM")
+		p.last = droppedFrame(droppedUpstream)
 		close(p.frames)
 	}
 	return p, nil

