@@ -38,7 +38,7 @@ func (o origins) allow(w http.ResponseWriter, r *http.Request) (answered bool) {
 		header.Set("Access-Control-Expose-Headers", requestIDHeader)
 		if preflight {
 			header.Set("Access-Control-Allow-Methods", "GET, POST")
-			header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Grpc-Timeout, "+requestIDHeader)
+			header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Grpc-Timeout, Last-Event-ID, "+requestIDHeader)
 			header.Set("Access-Control-Max-Age", "600")
 		}
 	}
