@@ -14,7 +14,8 @@ local items = {}
 -- give adds a run to the answer.
 local function give(run)
   for at = 1, #run, 6 do
-    items[#items + 1] = run:sub(at, at + 5) .. slot_at(outbox, read5(run, at))
+    local n = #items
+    items[n + 1], items[n + 2] = run:sub(at, at + 5), slot_at(outbox, read5(run, at))
   end
 end
 

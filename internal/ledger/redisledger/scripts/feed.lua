@@ -116,7 +116,7 @@ local function sort_slots(operator, count)
 
   local slots = read_slots(outbox, at, stop)
   if #slots ~= (stop - at) * 16 then return nil, 'outbox is cut off' end
-  local found, writes, runs = {}, {}, {}
+  local found, writes, runs, names = {}, {}, {}, {}
   local high -- 4 of the 5 bytes of the sequence
   for i = 1, #slots, 16 do
     local sequence = at + (i + 15) / 16
@@ -142,8 +142,12 @@ local function sort_slots(operator, count)
       fields = {'HSET', bucket('a', p.id, nonce)}
       p.blocks[block], writes[#writes + 1] = fields, fields
     end
-    fields[#fields + 1] = field .. ''
-    fields[#fields + 1] = text .. '\0'
+    local n, name = #fields, names[field]
+    if not name then
+      name = field .. ''
+      names[field] = name
+    end
+    fields[n + 1], fields[n + 2] = name, text .. '\0'
   end
   for _, fields in ipairs(writes) do call(unpack(fields)) end
   local ms, due = int(now()), {'ZADD', tag .. ':y:' .. operator, 'NX'}
