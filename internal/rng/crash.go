@@ -2,9 +2,12 @@ package rng
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"strconv"
 )
 
@@ -49,6 +52,15 @@ func (t Table) valid() bool {
 // Salt is what a chain, or a single round with a beacon, is mixed with: 64 lower-case hex digits that nobody knew when
 // the terminal was published. It is public.
 type Salt string
+
+// NewSalt draws a salt of the house's own. A chain that has it is marked: the operator could have chosen its outcomes.
+func NewSalt() (Salt, error) {
+	var raw [32]byte
+	if _, err := rand.Read(raw[:]); err != nil {
+		return "", fmt.Errorf("rng: draw a salt: %w", err)
+	}
+	return Salt(hex.EncodeToString(raw[:])), nil
+}
 
 // ParseSalt accepts exactly 64 lower-case hex digits, else ErrSalt.
 func ParseSalt(text string) (Salt, error) {

@@ -6,7 +6,7 @@
 //	ServerSeed -> Commitment            shown to the player first
 //	ServerSeed + ClientSeed + nonce -> Signature -> Stream -> uniform integers -> outcome
 //
-// crypto/rand is read in NewServerSeed and NewLink alone. Everything else is a pure function of its arguments, so that playing and
+// crypto/rand is read in NewServerSeed, NewLink and NewSalt alone. Everything else is a pure function of its arguments, so that playing and
 // verifying run the same code. The secrets, ServerSeed, Signature, Link and CrashDigest, cannot be printed, logged or encoded: they
 // leave the package only through their Reveal functions.
 package rng

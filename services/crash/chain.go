@@ -2,8 +2,6 @@ package crash
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -200,20 +198,10 @@ func walkNew(n NewChain) (kept ledger.CrashChain, l *links, err error) {
 		return kept, nil, err
 	}
 	if n.DrawSalt {
-		if kept.Salt, err = DrawSalt(); err != nil {
+		if kept.Salt, err = rng.NewSalt(); err != nil {
 			return kept, nil, err
 		}
 	}
 	l, err = newLinks(kept.Terminal, n.Length, checkpoints)
 	return kept, l, err
-}
-
-// DrawSalt draws a salt of the house's own. A chain that has it is marked: the
-// operator could have chosen its outcomes.
-func DrawSalt() (rng.Salt, error) {
-	var salt [32]byte
-	if _, err := rand.Read(salt[:]); err != nil {
-		return "", fmt.Errorf("crash: draw a salt: %w", err)
-	}
-	return rng.Salt(hex.EncodeToString(salt[:])), nil
 }

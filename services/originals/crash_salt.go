@@ -82,7 +82,7 @@ func readSalt(ctx context.Context, c *cli.Command, kept ledger.CrashChain, sourc
 	if kept.Salt != "" { // a second one would be another
 		return "", nil, fmt.Errorf("the salt is fixed for ever: %s", kept.Salt)
 	}
-	salt, err := crash.DrawSalt()
+	salt, err := rng.NewSalt()
 	return salt, nil, err
 }
 
