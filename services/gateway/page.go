@@ -18,7 +18,7 @@ var evidenceSchema []byte
 //go:embed duel.schema.json
 var duelSchema []byte
 
-const index = `Open Originals: dice, limbo, roulette, mines and dice for two seats that you can check.
+const index = `Open Originals: dice, limbo, roulette, mines, crash and dice for two seats that you can check.
 
   /openapi.json           every call, its fields and its errors
   /evidence.schema.json   the JSON Schema of an evidence document

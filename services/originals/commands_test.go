@@ -44,6 +44,26 @@ func TestMisspeltFlagOrVariableIsRefused(t *testing.T) {
 	wantRun(t, 0, "", "", []string{"ORIGINALS_HTTP=127.0.0.1:0", "ORIGINALSX=1"}, "config")
 }
 
+// TestUsageErrorIsOneLine: a page of help after it, or before, hides what is
+// wrong.
+func TestUsageErrorIsOneLine(t *testing.T) {
+	for _, row := range []struct{ words, args string }{
+		{"-bogus; see originals --help", "--bogus"},
+		{`"x" for flag -demo-balance`, "--demo-balance x"},
+		{`"role" not set; see originals serve --help`, "serve"},
+		{`"token, player" not set; see originals wallet transfer --help`, "wallet transfer --id t-1"},
+		{"-cards; see originals verify --help", "verify --cards 3"},
+		{"-cards; see originals rtp --help", "rtp --cards 3"},
+		{`"now"; see originals crash chain verify --help`, "crash chain verify now"},
+		{"give --table for the whole chain", "crash chain verify"},
+	} {
+		status, out, errs := testenv.Run(t, nil, strings.Fields(row.args)...)
+		if status != 2 || out != "" || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, row.words) {
+			t.Errorf("originals %s: status %d, want 2 and one line with %q\n%s%s", row.args, status, row.words, out, errs)
+		}
+	}
+}
+
 // TestSettingsThatCannotBeMeant wants a process refused before it listens.
 func TestSettingsThatCannotBeMeant(t *testing.T) {
 	dir := t.TempDir()

@@ -24,7 +24,7 @@ const maxChainLength = 10_000_000
 // chainCommand is the life of a chain: it is made and announced, its salt is
 // fixed, it is walked.
 func chainCommand() *cli.Command {
-	c := &cli.Command{
+	return &cli.Command{
 		Name:  "chain",
 		Usage: "make the chain of a crash table, fix its salt, walk it",
 		Description: "First publish what create prints: every table, its terminal, its length, and how the salt will be fixed.\n" +
@@ -42,14 +42,14 @@ func chainCommand() *cli.Command {
 			},
 			{
 				Name: "verify", Usage: "walk a chain to its terminal: that of a table with the seal key, or from a hash that was revealed",
+				Description: "The whole chain of a table, as its operator:\n" +
+					"   originals crash chain verify --table main --redis URL --seal-key-file seal.key\n" +
+					"From a round that was revealed, as anybody, without Redis:\n" +
+					"   originals crash chain verify --terminal HEX --number 7 --hash HEX",
 				Flags: append(chainStoreFlags(true), chainVerifyFlags()...), Action: walkChain,
 			},
 		},
 	}
-	for _, sub := range c.Commands {
-		sub.ArgValidator = noArguments
-	}
-	return c
 }
 
 func chainStoreFlags(sealed bool) []cli.Flag {
@@ -67,18 +67,18 @@ func chainCreateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "after", Usage: "`NAME` of a table that has a chain: makes the next of its line, which opens when the last is used up"},
 		&cli.Uint64Flag{Name: "length", Value: chainLength, Usage: "`ROUNDS` that the chain has, 1 to 10000000"},
-		&cli.Uint64Flag{Name: "bitcoin-block", Usage: "`HEIGHT` of a Bitcoin block to come, whose hash will be the salt"},
-		&cli.Uint64Flag{Name: "drand", Usage: "`ROUND` of the beacon to come, whose randomness will be the salt"},
+		&cli.Uint64Flag{Name: "bitcoin-block", HideDefault: true, Usage: "`HEIGHT` of a Bitcoin block to come, whose hash will be the salt"},
+		&cli.Uint64Flag{Name: "drand", HideDefault: true, Usage: "`ROUND` of the beacon to come, whose randomness will be the salt"},
 		&cli.StringFlag{Name: "beacon", Usage: "drand or test: each round of the table has the randomness of a round of this `BEACON` as its salt"},
-		&cli.StringFlag{Name: "network", Value: drandBeacon, Usage: "drand or test: whose round --drand is"},
+		&cli.StringFlag{Name: "network", Value: drandBeacon, Usage: "`BEACON` whose round --drand is: drand or test"},
 	}
 }
 
 func chainSaltFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.Uint64Flag{Name: "bitcoin-block", Usage: "`HEIGHT` that was announced"},
+		&cli.Uint64Flag{Name: "bitcoin-block", HideDefault: true, Usage: "`HEIGHT` that was announced"},
 		&cli.StringFlag{Name: "hash", Usage: "`HEX` of that block's hash, as explorers print it"},
-		&cli.Uint64Flag{Name: "drand", Usage: "`ROUND` that was announced"},
+		&cli.Uint64Flag{Name: "drand", HideDefault: true, Usage: "`ROUND` that was announced"},
 		&cli.StringFlag{Name: "signature", Usage: "`HEX` of that round's signature; without it the round is fetched"},
 		&cli.StringSliceFlag{Name: "drand-url", Value: beacon.DrandURLs, Usage: "`URL` of a relay to fetch it from, in this order"},
 		&cli.BoolFlag{Name: "self-chosen", Usage: "draw the salt here; verifiers say that you could have chosen the outcomes"},
@@ -88,7 +88,7 @@ func chainSaltFlags() []cli.Flag {
 func chainVerifyFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "terminal", Usage: "`HEX` that was published before the first round"},
-		&cli.Uint64Flag{Name: "number", Usage: "`NUMBER` of the round whose hash was revealed"},
+		&cli.Uint64Flag{Name: "number", HideDefault: true, Usage: "`NUMBER` of the round whose hash was revealed"},
 		&cli.StringFlag{Name: "hash", Usage: "`HEX` of that round"},
 	}
 }

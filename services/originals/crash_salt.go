@@ -114,7 +114,7 @@ func drandSalt(ctx context.Context, c *cli.Command, kept ledger.CrashChain, sour
 // walkChain walks a chain: all of that of a table, or from a hash that was
 // revealed.
 func walkChain(ctx context.Context, c *cli.Command) error {
-	if !c.IsSet("terminal") && !c.IsSet("number") && !c.IsSet("hash") {
+	if c.IsSet("table") && !c.IsSet("terminal") && !c.IsSet("number") && !c.IsSet("hash") {
 		return walkKept(ctx, c)
 	}
 	if !c.IsSet("terminal") || !c.IsSet("number") || !c.IsSet("hash") || c.IsSet("table") {

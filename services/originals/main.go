@@ -36,7 +36,7 @@ func main() {
 func newRoot() *cli.Command {
 	root := &cli.Command{
 		Name:  "originals",
-		Usage: "provably-fair casino originals: dice, limbo, roulette, mines, dice for two seats",
+		Usage: "provably-fair casino originals: dice, limbo, roulette, mines, crash, dice for two seats",
 		Description: "Without a command, every role runs in one process: REST on 127.0.0.1:8080, gRPC on\n" +
 			"127.0.0.1:9090, an embedded store that keeps nothing, and play money for each new player.\n" +
 			"Each flag has an environment variable; a flag wins over it.",
@@ -50,11 +50,17 @@ func newRoot() *cli.Command {
 		HideHelpCommand: true,
 		ExitErrHandler:  func(context.Context, *cli.Command, error) {}, // run prints it
 	}
-	for _, c := range root.Commands {
-		c.ArgValidator = noArguments
-	}
-	root.ArgValidator = noArguments
+	_ = root.Walk(func(c *cli.Command) error {
+		c.ArgValidator, c.OnUsageError = noArguments, usageError
+		return nil
+	})
 	return root
+}
+
+// usageError says once what is wrong with a flag, and where the flags are
+// explained: a whole page of help would push the message off the screen.
+func usageError(_ context.Context, c *cli.Command, err error, _ bool) error {
+	return fmt.Errorf("%w; see %s --help", err, c.FullName())
 }
 
 // noArguments refuses words that are neither a command nor a flag, so that a

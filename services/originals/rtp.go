@@ -28,9 +28,6 @@ func rtpCommand() *cli.Command {
 			"Prints the configurations with the lowest and the highest return of each game, as a fraction and as a\n" +
 			"decimal; --all prints every one. With --stake it is the return at that stake, where each payout is\n" +
 			"rounded down to whole units; a bet that could not pay more than its stake is refused and not counted.",
-		OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
-			return cli.Exit(err, exitUnusable)
-		},
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "game", Usage: "only this `GAME`: dice, limbo, roulette, mines or crash"},
 			&cli.StringFlag{Name: "stake", Usage: "stake in the currency's smallest `UNITS`, such as 100 (default: the nominal return)"},

@@ -28,7 +28,7 @@ const (
 func verifyCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "verify",
-		Usage: "check a bet, or the whole evidence of a seed pair or a duel, offline",
+		Usage: "check a bet, the evidence of a seed pair or a duel, or rounds of a crash table, offline",
 		Description: "A whole seed pair, from the file that GET /v1/seed-pairs/{id}/evidence gives:\n" +
 			"   originals verify --evidence evidence.json --commitment HEX --last-nonce 41\n" +
 			"A duel that has ended, from the file that GET /v1/duels/{id} gives:\n" +
@@ -51,9 +51,6 @@ func verifyCommand() *cli.Command {
 			"CONSISTENT, COMMITMENT NOT CONFIRMED: the numbers agree with each other, and anybody can make such numbers.\n" +
 			"Exit status: 0 all checks hold, 1 a check fails, 2 bad usage or unusable input.",
 		DisableSliceFlagSeparator: true, // mines=12,3,9 is one value
-		OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
-			return cli.Exit(err, exitUnusable)
-		},
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "evidence", Usage: "`FILE` of a whole seed pair or of a duel, - for standard input; such as evidence.json"},
 			&cli.StringFlag{Name: "last-nonce", Usage: "with --evidence: the greatest nonce `N` that you have seen, such as 41; the file must reach it"},

@@ -26,8 +26,8 @@ func walletCommand() *cli.Command {
 			callCommand("transfer", "move money into or out of a game balance, once for each id", []cli.Flag{
 				&cli.StringFlag{Name: "id", Required: true, Usage: "your `ID` of the transfer: the same one again does nothing more"},
 				&cli.StringFlag{Name: "player", Required: true, Usage: "`NAME` of the player"},
-				&cli.Int64Flag{Name: "deposit", Usage: "`UNITS` to move into the game balance"},
-				&cli.Int64Flag{Name: "withdraw", Usage: "`UNITS` to move out of it"},
+				&cli.Int64Flag{Name: "deposit", HideDefault: true, Usage: "`UNITS` to move into the game balance"},
+				&cli.Int64Flag{Name: "withdraw", HideDefault: true, Usage: "`UNITS` to move out of it"},
 				&cli.StringFlag{Name: "currency", Value: playMoney, Usage: "`CODE` of the currency"},
 			}, transferMoney),
 			callCommand("status", "show what became of a transfer", transferFlags(), transferStatus),
@@ -37,7 +37,7 @@ func walletCommand() *cli.Command {
 			}, showBalances),
 			callCommand("settlements", "list settlements, of all partitions or of one", []cli.Flag{
 				&cli.IntFlag{Name: "partition", Value: -1, HideDefault: true, Usage: "only this partition, `0..63`"},
-				&cli.Int64Flag{Name: "after", Usage: "only those after this `SEQUENCE` of the partition"},
+				&cli.Int64Flag{Name: "after", HideDefault: true, Usage: "only those after this `SEQUENCE` of the partition"},
 				&cli.IntFlag{Name: "limit", Value: 50, Usage: "at most this many `ROWS`"},
 			}, showSettlements),
 			callCommand("settlement", "show one settlement, and what the wallet said of it", []cli.Flag{
