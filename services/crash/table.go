@@ -111,10 +111,10 @@ func (t *table) acquire(ctx context.Context) (ledger.CrashOwner, ledger.CrashLea
 	return ledger.CrashOwner{}, ledger.CrashLease{}, false
 }
 
-// own plays the table until another takes it, the store is replaced, or ctx
-// ends.
-func (t *table) own(ctx context.Context, owner ledger.CrashOwner, before ledger.CrashLease) {
-	ctx, cancel := context.WithCancel(ctx)
+// own plays the table until another takes it, the store is replaced, or the
+// process ends.
+func (t *table) own(process context.Context, owner ledger.CrashOwner, before ledger.CrashLease) {
+	ctx, cancel := context.WithCancel(process)
 	defer cancel()
 	t.s.o.Log.Info("owns the table", zap.String("table", t.name()), zap.Uint64("epoch", owner.Epoch))
 	t.shown.Store(&progress{before.Number, before.ElapsedUs})
@@ -129,6 +129,9 @@ func (t *table) own(ctx context.Context, owner ledger.CrashOwner, before ledger.
 	t.s.o.Watch.owns(t.name(), false)
 	cancel()
 	beats.Wait()
+	if process.Err() != nil {
+		err = nil // the process ends: what that cut off is no failure
+	}
 	t.s.o.Log.Info("no longer owns the table", zap.String("table", t.name()), zap.Error(err))
 
 	leaving, end := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)

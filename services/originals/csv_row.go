@@ -122,6 +122,9 @@ func placeOf(name string, ignored []string, schemes []*foreign.Scheme) (place, e
 			return inParameter, nil
 		}
 	}
+	if strings.ContainsAny(name, ";\t") {
+		return inNothing, fmt.Errorf("--csv: the columns are parted by commas alone, and the first line has %q", name)
+	}
 	return inNothing, fmt.Errorf("--csv: no game has a column %q: leave it out with --ignore %s", name, name)
 }
 

@@ -266,6 +266,7 @@ func TestAHistoryIsRefused(t *testing.T) {
 		{"misspelt field dropped", "serverSeed,clientSeed,nonce,rol\nx,x,0,1\n", `column "rol"`},
 		{"a column of another game", "serverSeed,clientSeed,nonce,pocket\nx,x,0,1\n", `column "pocket"`},
 		{"an empty line at the end", "nonce,rollE2\n\n", ""},
+		{"semicolons, as spreadsheets of some countries write them", "nonce;rollE2\n1;1\n", "parted by commas"},
 		{"no outcome", "serverSeed,clientSeed,nonce\nx,x,0\n", "no column holds an outcome"},
 		{"two columns of one name", "nonce,nonce,rollE2\n1,1,1\n", "two columns"},
 		{"quotation marks in the header", "\"nonce,rollE2\n1,1\n", "header"},

@@ -19,6 +19,9 @@ const (
 	dayForm  = "2006-01-02"
 )
 
+// example shows a form to whoever sent another.
+var example = time.Date(2026, 1, 31, 7, 0, 0, 0, time.UTC)
+
 // GetDigest sums up the settlements of an hour or a day.
 func (s *Service) GetDigest(ctx context.Context, req *originalsv1.GetDigestRequest) (*originalsv1.Digest, error) {
 	name, err := operator(ctx)
@@ -81,7 +84,7 @@ func readSpan(name string, req *originalsv1.GetDigestRequest) (ledger.DigestSpan
 func readBegin(field, form, text string) (time.Time, error) {
 	t, err := time.ParseInLocation(form, text, time.UTC)
 	if err != nil || t.Format(form) != text {
-		return t, reason.Field(field, "must be UTC in the form "+form)
+		return t, reason.Field(field, "must be UTC, such as "+example.Format(form))
 	}
 	return t, nil
 }

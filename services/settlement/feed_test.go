@@ -271,6 +271,9 @@ func TestBadInputOfTheFeed(t *testing.T) {
 	if n < 50 || b.writes != 0 {
 		t.Errorf("%d cases, %d writes", n, b.writes)
 	}
+	if err := digest(&originalsv1.GetDigestRequest{Hour: "7"})(); !strings.Contains(err.Error(), "2026-01-31T07") {
+		t.Errorf("%v shows no hour as it is to be", err)
+	}
 	if err := many(500)(); err != nil {
 		t.Errorf("500 acknowledgements: %v", err)
 	}
