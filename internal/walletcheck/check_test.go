@@ -67,7 +67,7 @@ var brokenWallets = []struct {
 		[]string{"acknowledge-answer-lost"}},
 	{"books-in-any-order", []string{"many-players-in-order", "one-player-with-much"}, "and must have", []string{"withdrawal"}},
 	{"refuses-new-fields", []string{"unknown-json-fields"}, "walletAmount", []string{"win-and-loss"}},
-	{"ends-at-the-first-refused-token", []string{"token-not-accepted-for-a-while"}, "did not come", []string{"platform-away-at-start"}},
+	{"ends-at-the-first-refused-token", []string{"token-not-accepted-for-a-while"}, "", []string{"platform-away-at-start"}},
 	{"loses-books-on-kill", []string{"killed-at-rest", "killed-between-booking-and-acknowledging", "killed-before-a-deposit", "duplicate-after-restart"}, "is not in the books",
 		[]string{"win-and-loss"}},
 }

@@ -35,7 +35,12 @@ func (p *platform) ClaimSettlements(_ context.Context, req *originalsv1.ClaimSet
 	}
 	c := &claim{request: proto.CloneOf(req)}
 	p.claims[req.GetClaimId()] = c
-	for _, player := range p.players {
+	players := p.players
+	if p.vain[req.GetClaimId()] {
+		delete(p.vain, req.GetClaimId())
+		players = nil
+	}
+	for _, player := range players {
 		p.lease(c, player)
 		if len(c.items) == int(req.GetMax()) {
 			break

@@ -43,6 +43,7 @@ type platform struct {
 	tokens  map[string]int64
 	leases  map[string]*lease
 	claims  map[string]*claim
+	vain    map[string]bool // claims that get nothing, once
 }
 
 // entry is a settlement and what became of it.
@@ -71,7 +72,7 @@ func newPlatform(clock func() time.Time) *platform {
 		clock: clock, balances: make(map[account]int64),
 		transfers: make(map[string]*originalsv1.Transfer), busy: make(map[string]int),
 		byID: make(map[string]*entry), runs: make(map[string][]*entry), last: make(map[uint32]int64),
-		tokens: make(map[string]int64), leases: make(map[string]*lease), claims: make(map[string]*claim),
+		tokens: make(map[string]int64), leases: make(map[string]*lease), claims: make(map[string]*claim), vain: make(map[string]bool),
 	}
 }
 
