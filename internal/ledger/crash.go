@@ -160,6 +160,9 @@ type CrashBets struct {
 	Bets    []CrashBet // of the round that was closed
 	Numbers []uint32   // of other rounds at or below it that have unsettled bets
 	Settled int        // bets of the round that are settled already
+	// Newest is the round that was opened last in the partition. It is above that
+	// which was closed where the home of the table alone has lost writes.
+	Newest uint32
 }
 
 // CrashVoid is a run of rounds that were never played.
@@ -220,7 +223,8 @@ type CrashStore interface {
 	KeepCrashBeacon(ctx context.Context, o CrashOwner, number uint32, signature []byte) (CrashState, error)
 	// StartCrashRound starts a locked round now.
 	StartCrashRound(ctx context.Context, o CrashOwner, number uint32) (CrashState, error)
-	// EndCrashRound gives a running round, or a locked one that is not to run any more, its crash point.
+	// EndCrashRound gives a running round, or one that was locked and is not to run any more, its crash point. That
+	// it was locked may be lost, and known from partitions where a later round was opened.
 	EndCrashRound(ctx context.Context, o CrashOwner, number, pointE2 uint32) (CrashState, error)
 	// SkipCrashRounds lists every round above the newest, which must be final, up to the last as void.
 	SkipCrashRounds(ctx context.Context, o CrashOwner, last uint32, void string) (CrashState, error)

@@ -9,35 +9,47 @@ import (
 	"github.com/openoriginals/originals/internal/ledger"
 )
 
-// close closes every partition and returns the unsettled bets of a round, and
-// how many are settled. Bets of older rounds that were left behind are settled
-// on the way.
-func (g *dealer) close(ctx context.Context, number uint32) (bets []ledger.CrashBet, settled int, err error) {
+// holding is what all partitions together hold of a round that is closed.
+type holding struct {
+	bets    []ledger.CrashBet // not settled yet
+	settled int
+	// newest is the round that was opened last in any of them. It is above that
+	// which is closed where the table's home alone has lost writes.
+	newest uint32
+}
+
+// count returns how many bets the round has.
+func (h holding) count() int { return len(h.bets) + h.settled }
+
+// close closes every partition and returns the bets of a round. Bets of older
+// rounds that were left behind are settled on the way.
+func (g *dealer) close(ctx context.Context, number uint32) (all holding, err error) {
 	var mu sync.Mutex
 	older := make(map[uint32][]int) // number -> partitions
 	err = g.eachPartition(ctx, "a partition is not closed", func(partition int) error {
-		all, err := g.store().CloseCrashPartition(ctx, g.owner, partition, number)
+		some, err := g.store().CloseCrashPartition(ctx, g.owner, partition, number)
 		if err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		bets = append(bets, all.Bets...)
-		settled += all.Settled
-		for _, n := range all.Numbers {
+		all.bets = append(all.bets, some.Bets...)
+		all.settled += some.Settled
+		all.newest = max(all.newest, some.Newest)
+		for _, n := range some.Numbers {
 			older[n] = append(older[n], partition)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, 0, err
+		return holding{}, err
 	}
 	for n, partitions := range older {
 		if err := g.settleOlder(ctx, n, partitions); err != nil {
-			return nil, 0, err
+			return holding{}, err
 		}
 	}
-	return bets, settled, nil
+	return all, nil
 }
 
 // settleOlder settles bets that a round has left behind, which happens when a

@@ -60,7 +60,10 @@ func (g *dealer) open(ctx context.Context, s ledger.CrashState) (ledger.CrashSta
 	if s.Round.Number > 0 && s.Round.Void == "" && pause > 0 {
 		sleep(ctx, min(pause, g.Crashed))
 	}
-	skipped := g.skip(s)
+	skipped, err := g.skip(ctx, s)
+	if err != nil {
+		return s, err
+	}
 	number := s.Round.Number + 1 + skipped
 	if s.Round.Number >= g.Chain.Length() {
 		return s, g.retire(ctx, s)
@@ -81,14 +84,19 @@ func (g *dealer) shortestRunUs() int64 { return g.s.o.Growth.EndUs(100) }
 
 // skip returns how many rounds may have been opened in time that the store has
 // lost: one more than the shortest rounds that fit between what it has last and
-// now (FAIRNESS 3).
-func (g *dealer) skip(s ledger.CrashState) uint32 {
+// now (FAIRNESS 3), and one more than were opened in any partition.
+func (g *dealer) skip(ctx context.Context, s ledger.CrashState) (uint32, error) {
 	if !s.Replaced() {
-		return 0
+		return 0, nil
+	}
+	all, err := g.close(ctx, s.Round.Number)
+	if err != nil {
+		return 0, err
 	}
 	last := max(s.Round.OpenUs, s.Round.StartUs)
 	shortest := (g.Betting + g.Crashed).Microseconds() + g.shortestRunUs()/g.s.o.pace
-	return uint32(max(0, s.NowUs-last+shortest-1)/shortest) + 1
+	byTime := uint32(max(0, s.NowUs-last+shortest-1) / shortest)
+	return max(byTime, all.newest-s.Round.Number) + 1, nil
 }
 
 // lateLock is how long after its planned lock a round that no owner has locked
@@ -99,8 +107,8 @@ const lateLock = time.Minute
 // may be known, whoever knows the chain could have known the crash point while
 // bets were taken: the round is void.
 func (g *dealer) bet(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
-	if s.Replaced() { // it may have been locked, and crashed in public, in time that was lost
-		return g.void(ctx, s, ledger.CrashVoidStore)
+	if s.Replaced() {
+		return g.betAgain(ctx, s)
 	}
 	left := micros(s.Round.LockUs - s.NowUs)
 	if left < -lateLock {
@@ -118,6 +126,34 @@ func (g *dealer) bet(ctx context.Context, s ledger.CrashState) (ledger.CrashStat
 		return g.void(ctx, s, ledger.CrashVoidOwner)
 	}
 	return locked, err
+}
+
+// betAgain ends a round that took bets when writes were lost. It may have been
+// locked, and crashed in public, in time that was lost, and is void; but where
+// partitions know that it was played to its end, it is not void any more.
+func (g *dealer) betAgain(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	all, err := g.close(ctx, s.Round.Number)
+	if err != nil {
+		return s, err
+	}
+	if all.newest > s.Round.Number {
+		return g.endByTargets(ctx, s)
+	}
+	return g.void(ctx, s, ledger.CrashVoidStore)
+}
+
+// endByTargets ends a round whose crash point may be known: nobody cashes out
+// any more, and targets decide.
+func (g *dealer) endByTargets(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
+	s, err := g.awaitBeacon(ctx, s)
+	if err != nil {
+		return s, err
+	}
+	point, err := g.pointOf(ctx, s.Round)
+	if err != nil {
+		return s, err
+	}
+	return g.end(ctx, s, point)
 }
 
 func (g *dealer) lock(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
@@ -150,11 +186,11 @@ func (g *dealer) showBets(ctx context.Context, number uint32, left time.Duration
 // given back. Its beacon is awaited, so that everybody sees the crash point that
 // it would have had.
 func (g *dealer) void(ctx context.Context, s ledger.CrashState, why string) (ledger.CrashState, error) {
-	bets, settled, err := g.close(ctx, s.Round.Number)
+	all, err := g.close(ctx, s.Round.Number)
 	if err != nil {
 		return s, err
 	}
-	if err := g.refund(ctx, bets, why); err != nil {
+	if err := g.refund(ctx, all.bets, why); err != nil {
 		return s, err
 	}
 	if why != ledger.CrashVoidBeacon {
@@ -162,13 +198,13 @@ func (g *dealer) void(ctx context.Context, s ledger.CrashState, why string) (led
 			return s, err
 		}
 	}
-	return g.finishRound(ctx, s, len(bets)+settled, why)
+	return g.finishRound(ctx, s, all.count(), why)
 }
 
 // start closes every partition, so that the round's bets are fixed, awaits the
 // round's beacon, and starts the round.
 func (g *dealer) start(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
-	bets, settled, err := g.close(ctx, s.Round.Number)
+	all, err := g.close(ctx, s.Round.Number)
 	if err != nil {
 		return s, err
 	}
@@ -184,9 +220,7 @@ func (g *dealer) start(ctx context.Context, s ledger.CrashState) (ledger.CrashSt
 		return s, err
 	}
 	if s.Replaced() {
-		// It may have started in time that was lost, and its crash point may be
-		// known: nobody cashes out any more, and targets decide.
-		return g.end(ctx, s, point)
+		return g.end(ctx, s, point) // it may have started in time that was lost: targets decide
 	}
 	s, err = insist(ctx, g.table, "the round is not started", func() (ledger.CrashState, error) {
 		return g.store().StartCrashRound(ctx, g.owner, s.Round.Number)
@@ -194,7 +228,7 @@ func (g *dealer) start(ctx context.Context, s ledger.CrashState) (ledger.CrashSt
 	if err != nil {
 		return s, err
 	}
-	return g.runBets(ctx, s, bets, settled, point, 0)
+	return g.runBets(ctx, s, all, point, 0)
 }
 
 // runRound goes on with a round that another owner has started.
@@ -204,25 +238,37 @@ func (g *dealer) start(ctx context.Context, s ledger.CrashState) (ledger.CrashSt
 // a time to cash out at again. One that was set forward ends the round at its
 // crash point.
 func (g *dealer) runRound(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
-	bets, settled, err := g.close(ctx, s.Round.Number)
+	all, err := g.close(ctx, s.Round.Number)
 	if err != nil {
 		return s, err
+	}
+	elapsed, known := g.elapsed(s)
+	if all.newest > s.Round.Number || !known {
+		return g.endByTargets(ctx, s)
 	}
 	point, err := g.pointOf(ctx, s.Round)
 	if err != nil {
 		return s, err
 	}
-	elapsed := g.s.o.pace * max(0, s.NowUs-s.Round.StartUs)
+	return g.runBets(ctx, s, all, point, elapsed)
+}
+
+// elapsed returns for how long a round has run, in microseconds, and whether that
+// is known: where writes were lost and the clock shows less than the owner before
+// has shown, the round may have crashed in public.
+func (g *dealer) elapsed(s ledger.CrashState) (us int64, known bool) {
+	us = g.s.o.pace * (s.NowUs - s.Round.StartUs)
+	var shown int64
 	if g.before.Number == s.Round.Number {
-		elapsed = max(elapsed, g.before.ElapsedUs)
+		shown = g.before.ElapsedUs
 	}
-	return g.runBets(ctx, s, bets, settled, point, elapsed)
+	return max(us, shown, 0), us >= shown || !s.Replaced()
 }
 
 // runBets plays a running round to its end.
-func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, bets []ledger.CrashBet, settled int, point uint32, elapsedUs int64) (ledger.CrashState, error) {
+func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, all holding, point uint32, elapsedUs int64) (ledger.CrashState, error) {
 	settler := newSettler(ctx, g.table, g.owner)
-	l := newLive(g.s.o.Growth, s.Round.Number, point, since(time.Now(), elapsedUs, g.s.o.pace), settler.add, bets)
+	l := newLive(g.s.o.Growth, s.Round.Number, point, since(time.Now(), elapsedUs, g.s.o.pace), settler.add, all.bets)
 	g.table.live.Store(l)
 	defer g.dropLive()
 	for ended := false; !ended && ctx.Err() == nil; {
@@ -254,7 +300,7 @@ func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, bets []ledger
 		return s, err
 	}
 	g.events.settled(ctx, s, l.takePaid())
-	return g.finishRound(ctx, s, len(bets)+settled, "")
+	return g.finishRound(ctx, s, all.count(), "")
 }
 
 // end gives a round its crash point.
@@ -266,14 +312,14 @@ func (g *dealer) end(ctx context.Context, s ledger.CrashState, point uint32) (le
 
 // settleRound settles what a round that has crashed left open.
 func (g *dealer) settleRound(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
-	bets, settled, err := g.close(ctx, s.Round.Number)
+	all, err := g.close(ctx, s.Round.Number)
 	if err != nil {
 		return s, err
 	}
-	if err := g.settleAt(ctx, bets, s.Round.PointE2); err != nil {
+	if err := g.settleAt(ctx, all.bets, s.Round.PointE2); err != nil {
 		return s, err
 	}
-	return g.finishRound(ctx, s, len(bets)+settled, "")
+	return g.finishRound(ctx, s, all.count(), "")
 }
 
 // settleAt settles bets by their targets.

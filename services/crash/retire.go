@@ -29,11 +29,11 @@ func (g *dealer) retire(ctx context.Context, s ledger.CrashState) error {
 // given back first. No partition takes bets for them any more.
 func (g *dealer) skipRest(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
 	last := g.Chain.Length()
-	bets, _, err := g.close(ctx, last)
+	all, err := g.close(ctx, last)
 	if err != nil {
 		return s, err
 	}
-	if err := g.refund(ctx, bets, ledger.CrashVoidStore); err != nil {
+	if err := g.refund(ctx, all.bets, ledger.CrashVoidStore); err != nil {
 		return s, err
 	}
 	return insist(ctx, g.table, "the last rounds are not skipped", func() (ledger.CrashState, error) {

@@ -40,6 +40,9 @@ func (s *Store) CloseCrashPartition(ctx context.Context, o ledger.CrashOwner, pa
 			all.Numbers = append(all.Numbers, n)
 		}
 	}
+	if all.Newest, err = parseNonce(r.text(4)); err != nil {
+		return ledger.CrashBets{}, fmt.Errorf("%w: newest round: %w", errCrash, err)
+	}
 	return all, nil
 }
 

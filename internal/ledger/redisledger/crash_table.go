@@ -169,7 +169,7 @@ func (s *Store) StartCrashRound(ctx context.Context, o ledger.CrashOwner, number
 
 // EndCrashRound implements ledger.CrashStore.
 func (s *Store) EndCrashRound(ctx context.Context, o ledger.CrashOwner, number, pointE2 uint32) (ledger.CrashState, error) {
-	return s.step(ctx, o, number, "23", ledger.CrashCrashed, "c", "NOW", "z", pointE2)
+	return s.step(ctx, o, number, "123", ledger.CrashCrashed, "c", "NOW", "z", pointE2)
 }
 
 // FinishCrashRound implements ledger.CrashStore.

@@ -1,12 +1,22 @@
 -- KEYS table in this partition; ARGV table, epoch, owner, number, '1' to open
 -- or '0' to close.
--- -> {'OK', settled bets of the round, bets, numbers that have unsettled bets} | FENCED
+-- -> {'OK', settled bets of the round, bets, numbers that have unsettled bets, newest round here} | FENCED
 local t, epoch, owner, number, open = unpack(ARGV)
 if stranger(t, tonumber(epoch), owner) then return {'FENCED'} end
 local newest = units(call('HGET', KEYS[1], 'n') or '0')
-if not newest or newest > tonumber(number) then return broken('a later round was opened') end
+if not newest or newest > tonumber(number) and open == '1' then return broken('a later round was opened') end
 local life = fence()
 if not life then return broken('no master_replid') end
+
+-- What the round has here. A later one may have been opened here when the home
+-- of the table, on another node, has lost writes.
+local function closed(last)
+  return {'OK', call('GET', count_key(t, number)) or '0', call('HGETALL', bets_key(t, number)), call('SMEMBERS', live_key(t)), int(last)}
+end
+if newest > tonumber(number) then
+  call('HSET', KEYS[1], 'p', open, 'e', epoch, 'w', owner, 'f', life)
+  return closed(newest)
+end
 
 -- Bets that were queued for the round after the newest enter this one, also
 -- when numbers were skipped.
@@ -33,4 +43,4 @@ end
 if int(newest) ~= number then call('DEL', count_key(t, int(newest))) end
 call('HSET', KEYS[1], 'n', number, 'p', open, 'e', epoch, 'w', owner, 'f', life)
 if open == '1' then return {'OK'} end
-return {'OK', call('GET', count_key(t, number)) or '0', call('HGETALL', bets_key(t, number)), call('SMEMBERS', live_key(t))}
+return closed(tonumber(number))
