@@ -277,15 +277,32 @@ func TestCertificateOfAnotherRoleIsRefused(t *testing.T) {
 	}
 }
 
-// TestTheGreetingCanBePasted executes, as a shell does, what `originals` prints
-// at its start.
-func TestTheGreetingCanBePasted(t *testing.T) {
-	p := testenv.Serve(t, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")
+// greeted starts everything in one process, and returns it with all that it
+// prints at its start.
+func greeted(t *testing.T, args ...string) (*testenv.Process, string) {
+	t.Helper()
+	p := testenv.Serve(t, append(args, "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0")...)
 	p.AwaitReady(p.URL())
 	greeting := p.Stdout()
 	// What the process has written may still be on its way through the pipe.
 	for end := time.Now().Add(30 * time.Second); !strings.Contains(greeting, "Or watch") && time.Now().Before(end); greeting = p.Stdout() {
 		time.Sleep(5 * time.Millisecond)
+	}
+	return p, greeting
+}
+
+func TestTheGreetingSaysThatThereIsNoPlayMoney(t *testing.T) {
+	if _, greeting := greeted(t, "--demo-balance", "0"); !strings.Contains(greeting, "--demo-balance gives it") {
+		t.Errorf("the bet to paste will be refused, and the greeting does not say so:\n%s", greeting)
+	}
+}
+
+// TestTheGreetingCanBePasted executes, as a shell does, what `originals` prints
+// at its start.
+func TestTheGreetingCanBePasted(t *testing.T) {
+	p, greeting := greeted(t)
+	if strings.Contains(greeting, "no money") {
+		t.Errorf("players have play money, and the greeting denies it:\n%s", greeting)
 	}
 	for _, words := range []string{"embedded store is for trying out: it keeps nothing", "gRPC, the same services", "player bob"} {
 		if !strings.Contains(greeting, words) {

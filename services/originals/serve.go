@@ -113,7 +113,7 @@ Tokens of operator %q, good for 24 hours:
 
   player alice   %s
   player bob     %s
-
+%s
 Place a bet as alice (paste all of it):
 
   TOKEN=%s
@@ -125,6 +125,11 @@ Place a bet as alice (paste all of it):
 
 Or watch a whole session, verified at its end:  go run ./services/originals demo
 
+`
+
+const noPlayMoney = `
+New players have no money here: a wallet has to bring some before the bet below is
+taken, or --demo-balance gives it to them.
 `
 
 // greetPlayer prints tokens and a bet. The pair's id follows from the
@@ -146,7 +151,11 @@ func (p *process) greetPlayer(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	note := ""
+	if len(p.grant()) == 0 {
+		note = noPlayMoney
+	}
 	url := "http://" + p.address("http")
-	fmt.Fprintf(out, greeting, p.devKey.Operator(), alice, bob, alice, url, url, commitment, url, pair)
+	fmt.Fprintf(out, greeting, p.devKey.Operator(), alice, bob, note, alice, url, url, commitment, url, pair)
 	return nil
 }
