@@ -67,7 +67,7 @@ func (c *Chains) newChain(n NextChain, after rng.Table, now time.Time) (NewChain
 // there is none. Errors: those of Open and Line; ledger.ErrNotFound when there is
 // no chain and none is to be made.
 func (c *Chains) OpenLine(ctx context.Context, base rng.Table, next NextChain, timings Timings) ([]Table, error) {
-	line, err := Line(ctx, c.Store, base)
+	line, err := ledger.CrashLine(ctx, c.Store, base)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (c *Chains) OpenLine(ctx context.Context, base rng.Table, next NextChain, t
 		if err := c.makeFirst(ctx, base, next); err != nil {
 			return nil, err
 		}
-		if line, err = Line(ctx, c.Store, base); err != nil {
+		if line, err = ledger.CrashLine(ctx, c.Store, base); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +124,7 @@ func (s *Service) follow(ctx context.Context, t *table, all *sync.WaitGroup) {
 func (s *Service) findNext(ctx context.Context, t *table) (*Table, error) {
 	place := t.Place
 	place.Number++
-	name := Successor(place.Base, place.Number)
+	name := ledger.CrashSuccessor(place.Base, place.Number)
 	chain, err := s.o.Chains.Open(ctx, name)
 	if errors.Is(err, ledger.ErrNotFound) {
 		return nil, nil
@@ -148,7 +148,7 @@ func (s *Service) makeNext(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	name := Successor(t.Place.Base, t.Place.Number+1)
+	name := ledger.CrashSuccessor(t.Place.Base, t.Place.Number+1)
 	chain, made, err := s.o.Chains.Create(ctx, name, n)
 	if err == nil && made {
 		s.o.Log.Info("announces the next chain", zap.String("table", t.name()), zap.String("next", string(name)),

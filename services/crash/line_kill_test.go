@@ -42,10 +42,10 @@ func TestOwnersDieWhileChainsChange(t *testing.T) {
 	const last = 7
 	var ids []string
 	var where []string
-	for killed, bets := 0, 0; l.stateOf(string(Successor("main", last))).Number == 0; {
+	for killed, bets := 0, 0; l.stateOf(string(ledger.CrashSuccessor("main", last))).Number == 0; {
 		newest := "main"
 		for n := 2; n <= last && l.stateOf(newest).Number >= 3; n++ {
-			newest = string(Successor("main", n))
+			newest = string(ledger.CrashSuccessor("main", n))
 		}
 		if taker.find(newest) == nil {
 			taker = l.open(false)
@@ -63,7 +63,7 @@ func TestOwnersDieWhileChainsChange(t *testing.T) {
 		}
 	}
 	seen := make(map[string]bool)
-	chains, err := Line(context.Background(), l.store, "main")
+	chains, err := ledger.CrashLine(context.Background(), l.store, "main")
 	if err != nil || len(chains) < last {
 		t.Fatalf("%d chains, %v", len(chains), err)
 	}
@@ -81,7 +81,7 @@ func TestOwnersDieWhileChainsChange(t *testing.T) {
 	want := money.Units(100_000)
 	for i, id := range ids {
 		bet, err := l.store.FindCrashBet(context.Background(), where[i], alice, id)
-		if err != nil || bet.Round.State == ledger.Open && where[i] != string(Successor("main", last)) {
+		if err != nil || bet.Round.State == ledger.Open && where[i] != string(ledger.CrashSuccessor("main", last)) {
 			t.Errorf("%s at %s is %+v, %v", id, where[i], bet.Round, err)
 		}
 		want += bet.Round.Payout - bet.Round.Stake

@@ -129,7 +129,7 @@ func TestTheNextChainIsAnnouncedAndPlayed(t *testing.T) {
 			for i, m := range all.GetTables() {
 				want := "main"
 				if i > 0 {
-					want = string(Successor("main", i+1))
+					want = string(ledger.CrashSuccessor("main", i+1))
 				}
 				if m.GetTable() != want || i == 0 && (m.GetEnd() != ended.GetEnd() || m.GetNext().GetTable() != "main-2") {
 					t.Errorf("table %d of all is %v", i, m)
@@ -332,7 +332,7 @@ func TestNamesOfSuccessors(t *testing.T) {
 		n    int
 		want rng.Table
 	}{{"main", 2, "main-2"}, {"main", 13, "main-13"}, {"room-1", 2, "room-1-2"}, {long, 2, long[:30] + "-2"}, {long, 100, long[:28] + "-100"}, {"a", 2, "a-2"}} {
-		got := Successor(c.base, c.n)
+		got := ledger.CrashSuccessor(c.base, c.n)
 		if _, err := rng.ParseTable(string(got)); err != nil || got != c.want {
 			t.Errorf("%d after %s is %s, want %s", c.n, c.base, got, c.want)
 		}

@@ -289,7 +289,7 @@ func nextInLine(ctx context.Context, store crashTables, base rng.Table) (table, 
 		}
 		base = rng.Table(kept.After)
 	}
-	line, err := crash.Line(ctx, store, base)
+	line, err := ledger.CrashLine(ctx, store, base)
 	if err != nil {
 		return "", "", err
 	}
@@ -303,7 +303,7 @@ func nextInLine(ctx context.Context, store crashTables, base rng.Table) (table, 
 			return "", "", fmt.Errorf("%w\nIt is the announced successor, and has not begun", hasChain(last.Table, last.Kept))
 		}
 	}
-	return crash.Successor(base, len(line)+1), last.Table, nil
+	return ledger.CrashSuccessor(base, len(line)+1), last.Table, nil
 }
 
 func tableFlag(c *cli.Command, name string) (rng.Table, error) {

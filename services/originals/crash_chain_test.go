@@ -107,7 +107,7 @@ func TestTheLifeOfAChain(t *testing.T) {
 	s.want(2, "", "serves it for ever", "create", "--table", "main-2", "--length", "300")
 	s.want(0, "self-chosen", "", "salt", "--table", "main-2", "--self-chosen")
 	s.want(2, "", "fixed for ever", "salt", "--table", "main-2", "--self-chosen")
-	line, err := crash.Line(t.Context(), s.chains().Store, "main")
+	line, err := ledger.CrashLine(t.Context(), s.chains().Store, "main")
 	if err != nil || len(line) != 2 || line[1].Table != "main-2" || line[1].Kept.After != "main" {
 		t.Errorf("the line is %+v, %v", line, err)
 	}

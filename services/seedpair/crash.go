@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/openoriginals/originals/internal/ledger"
+	"github.com/openoriginals/originals/internal/rng"
 	"github.com/openoriginals/originals/internal/wire"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
@@ -117,11 +118,16 @@ func (s *Service) listAll(ctx context.Context, l *lister, position string) error
 		}
 		feeds = append(feeds, f)
 	}
-	for _, t := range s.o.House.Crash.Tables {
-		if positions[t.Name] == ended {
+	tables, err := s.crashTables(ctx)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		at, known := positions[table]
+		if at == ended || !known && position != "" { // or announced since the first page
 			continue
 		}
-		f, err := l.crashFeed(ctx, t.Name, positions[t.Name])
+		f, err := l.crashFeed(ctx, table, at)
 		if err != nil {
 			return err
 		}
@@ -140,6 +146,25 @@ func (s *Service) listAll(ctx context.Context, l *lister, position string) error
 		l.next = writePositions(positions)
 	}
 	return nil
+}
+
+// crashTables returns the tables of the house, those of chains that came after
+// the first among them.
+func (s *Service) crashTables(ctx context.Context) (tables []string, err error) {
+	if s.o.Crash == nil {
+		return nil, nil
+	}
+	for _, t := range s.o.House.Crash.Tables {
+		tables = append(tables, t.Name)
+		line, err := ledger.CrashLine(ctx, s.o.Crash, rng.Table(t.Name))
+		if err != nil {
+			return nil, err
+		}
+		for _, next := range line[min(1, len(line)):] {
+			tables = append(tables, string(next.Table))
+		}
+	}
+	return tables, nil
 }
 
 // pairFeed reads rounds that have a seed pair.

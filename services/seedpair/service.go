@@ -24,10 +24,16 @@ import (
 	vaultv1 "github.com/openoriginals/originals/proto/originals/vault/v1"
 )
 
+// CrashTables are the bets at crash tables, and the chains of these.
+type CrashTables interface {
+	ledger.CrashStore
+	ledger.CrashChains
+}
+
 // Options are what a Service is made of.
 type Options struct {
 	Store ledger.Store
-	Crash ledger.CrashStore // bets at crash tables; nil where there are none
+	Crash CrashTables // bets at crash tables; nil where there are none
 	Keys  *seal.Keys
 	House config.Config  // currencies and limits
 	Grant []ledger.Grant // each new player receives it
