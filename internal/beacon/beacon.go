@@ -24,7 +24,7 @@ import (
 // SignatureSize is the length of a round's signature in bytes.
 const SignatureSize = 48
 
-// Margin is how long after the close of betting the named round is published at the earliest (FAIRNESS 3).
+// Margin is how long after the close of betting the named round is published at the earliest (rng/SPEC.md).
 const Margin = time.Second
 
 var (
@@ -117,7 +117,7 @@ func (n *Network) RoundAt(t time.Time) uint64 {
 }
 
 // NamedFor returns the round that a crash round names whose betting closes at lock: the smallest R with time(R) >= lock
-// + 1 s (FAIRNESS 3).
+// + 1 s (rng/SPEC.md).
 func (n *Network) NamedFor(lock time.Time) uint64 {
 	earliest := lock.Add(Margin)
 	round := max(n.RoundAt(earliest), 1)

@@ -128,7 +128,7 @@ func TestForgedSignatures(t *testing.T) {
 	}
 }
 
-// FAIRNESS 3: the smallest R with time(R) >= lock + 1 s, and time(R) = 1692803367 + 3(R-1).
+// rng/SPEC.md: the smallest R with time(R) >= lock + 1 s, and time(R) = 1692803367 + 3(R-1).
 func TestTheNamedRoundIsPublishedAfterTheLock(t *testing.T) {
 	n := beacon.Quicknet()
 	const genesis = 1692803367

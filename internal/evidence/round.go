@@ -11,7 +11,7 @@ import (
 	"github.com/openoriginals/originals/internal/money"
 )
 
-// maxMultiplier is the largest multiplier of any game: mines with 12 or 13 of either (FAIRNESS 2.1).
+// maxMultiplier is the largest multiplier of any game: mines with 12 or 13 of either (rng/SPEC.md).
 const maxMultiplier = 51_482_970_000
 
 // round is one round as the document states it. Its byte slices are parts of the text that it was read from.

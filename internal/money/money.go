@@ -27,7 +27,7 @@ var (
 	ErrNegative = errors.New("money: negative stake or multiplier")
 )
 
-// Payout returns floor(stake * m / 10000), computed with a 128-bit product (FAIRNESS 2.1). Both must be zero or more,
+// Payout returns floor(stake * m / 10000), computed with a 128-bit product (rng/SPEC.md). Both must be zero or more,
 // else ErrNegative; a result above MaxUnits is ErrOverflow, never a smaller payout.
 func Payout(stake Units, m Multiplier) (Units, error) {
 	if stake < 0 || m < 0 {

@@ -33,7 +33,7 @@ func scan(g rtp.Game) (lowest, highest rtp.Row, rows int) {
 }
 
 func TestKnownEnds(t *testing.T) {
-	// FAIRNESS 2.2, and its formulas worked out by hand: limbo loses (99 * 2^64 mod target) / (100 * 2^64), crash pays
+	// The formulas of rng/SPEC.md worked out by hand: limbo loses (99 * 2^64 mod target) / (100 * 2^64), crash pays
 	// m/100 * floor(99 * 2^52 / (m-1)) / 2^52.
 	for _, want := range []struct {
 		game                           rtp.Game
@@ -74,7 +74,7 @@ func TestLimboGivesAwayAlmostNothing(t *testing.T) {
 	lowest, _, _ := rtp.Ends(rtp.Limbo)
 	lost := new(big.Rat).Sub(rat(t, "99/100"), lowest.RTP)
 	if lost.Cmp(rat(t, "541/1000000000000000000")) <= 0 || lost.Cmp(rat(t, "542/1000000000000000000")) >= 0 {
-		t.Errorf("the lowest return is 0.99 - %s, want 5.42e-16", lost.FloatString(20)) // FAIRNESS 2.2, rounded
+		t.Errorf("the lowest return is 0.99 - %s, want 5.42e-16", lost.FloatString(20)) // rounded
 	}
 }
 

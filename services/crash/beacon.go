@@ -13,7 +13,7 @@ import (
 )
 
 // beaconPatience is how long the beacon that a locked round named may stay
-// unpublished until the round is void (FAIRNESS 3).
+// unpublished until the round is void.
 const beaconPatience = 600 * time.Second
 
 // A beacon is asked for often at first, and less as time goes by.

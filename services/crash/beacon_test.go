@@ -76,7 +76,7 @@ func (p *process) table1(t testing.TB) *originalsv1.CrashTable {
 	return m
 }
 
-// crashByBeacon is the crash point of FAIRNESS 3, by the standard library alone.
+// crashByBeacon is the crash point of rng/SPEC.md, by the standard library alone.
 func crashByBeacon(t testing.TB, hash string, number uint32, signature string) uint32 {
 	t.Helper()
 	link, err := hex.DecodeString(hash)

@@ -84,7 +84,7 @@ func (g *dealer) shortestRunUs() int64 { return g.s.o.Growth.EndUs(100) }
 
 // skip returns how many rounds may have been opened in time that the store has
 // lost: one more than the shortest rounds that fit between what it has last and
-// now (FAIRNESS 3), and one more than were opened in any partition.
+// now, and one more than were opened in any partition.
 func (g *dealer) skip(ctx context.Context, s ledger.CrashState) (uint32, error) {
 	if !s.Replaced() {
 		return 0, nil

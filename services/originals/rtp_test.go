@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestRTPEnds: the ends that FAIRNESS 2.2 states, written down there and not
+// TestRTPEnds: the ends that were counted in Python over every bet, and not
 // computed here.
 func TestRTPEnds(t *testing.T) {
 	status, out, errs := runOffline(t, "", "rtp")

@@ -62,8 +62,8 @@ func scheme(g bet.Game) string {
 	return rng.Scheme
 }
 
-// edge is the nominal house edge: 1 %, and 1/37 in roulette (FAIRNESS 2.1). That
-// of crash grows with the target (FAIRNESS 3): this is what it is at 2.00x.
+// edge is the nominal house edge: 1 %, and 1/37 in roulette (rng/SPEC.md). That
+// of crash grows with the target (rng/SPEC.md): this is what it is at 2.00x.
 func edge(g bet.Game) string {
 	switch g {
 	case bet.Roulette:

@@ -354,7 +354,7 @@ func TestListBalancesAndGames(t *testing.T) {
 	if len(games) != 5 {
 		t.Fatalf("%d games", len(games))
 	}
-	// The ends of FAIRNESS 2.2, cut to eight decimals; and exactly, as counted over every bet in Python.
+	// The lowest and the highest returns, cut to eight decimals; and exactly, as counted over every bet in Python.
 	want := map[originalsv1.Game][5]string{
 		originalsv1.Game_DICE:     {"0.01", "0.98990320", "0.99000000", "1237379/1250000", "99/100"},
 		originalsv1.Game_LIMBO:    {"0.01", "0.98999999", "0.99000000", "14267403619509723519/14411518807585587200", "99/100"},

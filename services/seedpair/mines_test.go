@@ -29,7 +29,7 @@ func tiles(r row) (safe, mined []uint32) {
 	return safe, r.Mines.Mines
 }
 
-// multiplier is FAIRNESS 2.1, written again: floor(9900 * C(25,k) / C(25-m,k)).
+// multiplier is rng/SPEC.md, written again: floor(9900 * C(25,k) / C(25-m,k)).
 func multiplier(mines, picks int64) int64 {
 	up := new(big.Int).Mul(big.NewInt(9900), new(big.Int).Binomial(25, picks))
 	return up.Div(up, new(big.Int).Binomial(25-mines, picks)).Int64()

@@ -13,7 +13,7 @@ import (
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
-// commitmentOf is FAIRNESS section 2, written again.
+// commitmentOf is the arithmetic of rng/SPEC.md, written again.
 func commitmentOf(serverSeed string) string {
 	sum := sha3.Sum256([]byte(serverSeed))
 	return hex.EncodeToString(sum[:])

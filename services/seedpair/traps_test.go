@@ -63,7 +63,7 @@ func TestSelectiveAbort(t *testing.T) {
 	})
 }
 
-// rollOf is FAIRNESS section 2, written again.
+// rollOf is the arithmetic of rng/SPEC.md, written again.
 func rollOf(serverSeed, clientSeed string, nonce int) uint32 {
 	signature := sha3.Sum256(fmt.Appendf(nil, "%s:%s:%d", serverSeed, clientSeed, nonce))
 	stream := sha3.NewShake256()

@@ -51,7 +51,7 @@ func (b Bet) CanWin(stake money.Units) bool { return b.Multiplier().Exceeds(stak
 func (b Bet) Wins(pointE2 uint32) bool { return b.TargetE2 <= pointE2 }
 
 // Ways returns in how many of the 2^52 equally likely words a target is reached: floor(99 * 2^52 / (target-1)), for a
-// target of 101..1000000 hundredths (FAIRNESS 3). A target of 100 or less is reached always.
+// target of 101..1000000 hundredths (rng/SPEC.md). A target of 100 or less is reached always.
 func (b Bet) Ways() uint64 {
 	if b.TargetE2 <= MinPointE2 {
 		return Words
@@ -90,7 +90,7 @@ func Point(d rng.CrashDigest) (uint32, error) {
 }
 
 // Map turns a word h, 0..2^52-1, into a crash point in hundredths: floor((100 * 2^52 - h) / (2^52 - h)), kept within
-// 100..1000000 (FAIRNESS 3). It is exact for every h; bits above the lowest 52 do not count.
+// 100..1000000 (rng/SPEC.md). It is exact for every h; bits above the lowest 52 do not count.
 func Map(h uint64) uint32 {
 	h &= Words - 1
 	return uint32(min((100*Words-h)/(Words-h), MaxPointE2)) // never below 100: the quotient is 100 for h = 0

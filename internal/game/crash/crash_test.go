@@ -98,7 +98,7 @@ func TestCrashPointsThatDoublesGetWrong(t *testing.T) {
 	}
 }
 
-// Every target's first winning and last losing word: floor(99 * 2^52 / (m-1)) words win (FAIRNESS 3).
+// Every target's first winning and last losing word: floor(99 * 2^52 / (m-1)) words win (rng/SPEC.md).
 func TestTheExactTailOfEveryTarget(t *testing.T) {
 	all := new(big.Int).Lsh(big.NewInt(99), 52)
 	for m := uint32(MinTargetE2); m <= MaxTargetE2; m++ {

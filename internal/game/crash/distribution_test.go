@@ -43,7 +43,7 @@ func testPoints(t *testing.T, rounds int) []uint32 {
 	return points
 }
 
-// A million rounds reach every target about as often as FAIRNESS 3 says: the number of those that do is no less likely
+// A million rounds reach every target about as often as rng/SPEC.md says: the number of those that do is no less likely
 // than one in 2^30 on its side of the binomial distribution.
 func TestAMillionRoundsOfAChain(t *testing.T) {
 	points := testPoints(t, testRounds())

@@ -7,7 +7,7 @@ import (
 	"github.com/openoriginals/originals/internal/money"
 )
 
-// FuzzMap compares the crash point with the formula of FAIRNESS 3 in integers of any size.
+// FuzzMap compares the crash point with the formula of rng/SPEC.md in integers of any size.
 func FuzzMap(f *testing.F) {
 	for _, h := range []uint64{0, 1, Words - 1, Words - 2, Words - 99, Words - 100, Words / 2, Words/2 - 1, 0x28f5c28f5c28, 0xf23bcb28be3a2, Words, 1<<64 - 1} {
 		f.Add(h)

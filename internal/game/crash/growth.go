@@ -19,7 +19,7 @@ type Growth struct {
 	firstUs [thresholds]uint32 // microseconds after the start, of 100, 101, ... hundredths; rising
 }
 
-// NewGrowth makes the table: first_us[m] = ceil(10^9 * ln(m/100) / 60) for m = 100..1000001 (FAIRNESS 3).
+// NewGrowth makes the table: first_us[m] = ceil(10^9 * ln(m/100) / 60) for m = 100..1000001 (rng/SPEC.md).
 func NewGrowth() *Growth {
 	g := new(Growth)
 	logs := newLogs()
@@ -89,7 +89,7 @@ func (g *Growth) MultiplierAt(us int64) uint32 {
 }
 
 // CashOut decides a manual cash-out that the server received at a time in microseconds after the start, of a bet whose
-// automatic one is auto, in a round that crashed at pointE2 (FAIRNESS 3). It returns the target that is paid, and
+// automatic one is auto, in a round that crashed at pointE2. It returns the target that is paid, and
 // whether the bet won; a lost one has the target 0.
 //
 // The automatic cash-out comes first at equal times. A manual one at m hundredths counts as target m, 101 at least, so

@@ -70,7 +70,7 @@ func (b Bet) WinningRolls() uint32 {
 	return b.Target
 }
 
-// Multiplier returns what a win pays in 1/10000: floor(99000000 / winning rolls) (FAIRNESS 2.1). It is 0 when no roll
+// Multiplier returns what a win pays in 1/10000: floor(99000000 / winning rolls) (rng/SPEC.md). It is 0 when no roll
 // wins, which no valid bet has.
 func (b Bet) Multiplier() money.Multiplier {
 	w := b.WinningRolls()

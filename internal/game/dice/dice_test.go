@@ -11,7 +11,7 @@ import (
 	"github.com/openoriginals/originals/internal/rng"
 )
 
-// allBets calls f for every bet that FAIRNESS 2.1 allows, with the number of its winning rolls as that page gives it.
+// allBets calls f for every bet that rng/SPEC.md allows, with the number of its winning rolls as that page gives it.
 func allBets(f func(bet dice.Bet, w int64)) {
 	for t := uint32(199); t <= 9998; t++ {
 		f(dice.Bet{Target: t, Direction: dice.Over}, 9999-int64(t))

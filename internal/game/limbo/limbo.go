@@ -53,7 +53,7 @@ func (b Bet) Play(s *rng.Stream) Outcome {
 }
 
 // Map turns a 64-bit word v into an outcome in hundredths: floor(99 * 2^64 / (2^64 - v)), kept within 100..1000000
-// (FAIRNESS 2.1). It is exact for every v.
+// (rng/SPEC.md). It is exact for every v.
 func Map(v uint64) uint32 {
 	if v == 0 { // 2^64 - v does not fit: the quotient is 99
 		return MinOutcomeE2

@@ -18,7 +18,7 @@ var (
 	ninety9 = new(big.Int).Mul(big.NewInt(99), words64)
 )
 
-// exact is the formula of FAIRNESS 2.1 in big integers.
+// exact is the formula of rng/SPEC.md in big integers.
 func exact(v uint64) uint32 {
 	y := new(big.Int).Sub(words64, new(big.Int).SetUint64(v))
 	quotient := new(big.Int).Quo(ninety9, y)
@@ -29,7 +29,7 @@ func exact(v uint64) uint32 {
 }
 
 func TestMapAtItsEdges(t *testing.T) {
-	const lastClamped = 1826227663297245 // y of FAIRNESS 2.1
+	const lastClamped = 1826227663297245 // y of rng/SPEC.md
 	for v, want := range map[uint64]uint32{
 		0:                         100,
 		1:                         100,

@@ -46,7 +46,7 @@ func ValidateTile(tile uint32) error {
 }
 
 // Board draws the mines of this round into dst and returns them in draw order: the i-th is the uniform(26-i)-th of the
-// tiles that are left, whose order is kept (FAIRNESS 2.1). It does not allocate. mineCount must be valid.
+// tiles that are left, whose order is kept (rng/SPEC.md). It does not allocate. mineCount must be valid.
 func Board(s *rng.Stream, mineCount uint8, dst *[MaxMines]uint8) []uint8 {
 	left := allTiles
 	for i := range mineCount {
@@ -92,7 +92,7 @@ func (r *row) take(k uint32) uint8 {
 }
 
 // Multiplier returns what a cash-out after this many safe picks pays in 1/10000:
-// floor(9900 * C(25, picks) / C(25-mineCount, picks)) (FAIRNESS 2.1). It is 0 for no pick, since a cash-out needs one,
+// floor(9900 * C(25, picks) / C(25-mineCount, picks)) (rng/SPEC.md). It is 0 for no pick, since a cash-out needs one,
 // and for numbers that no board has.
 func Multiplier(mineCount, picks uint8) money.Multiplier {
 	if mineCount < 1 || mineCount > MaxMines || picks < 1 || picks > Tiles-mineCount {

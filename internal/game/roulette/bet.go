@@ -75,7 +75,7 @@ func (b Bet) WorstCase() money.Units {
 // NO_WIN_POSSIBLE.
 func (b Bet) CanWin() bool { return b.WorstCase() > b.Stake() }
 
-// Multiplier returns floor(10000 * payout / stake), the multiplier that a round shows (FAIRNESS 2.1). The payout itself
+// Multiplier returns floor(10000 * payout / stake), the multiplier that a round shows (rng/SPEC.md). The payout itself
 // is never computed from it. It is 0 where the stake is not positive or the payout negative.
 func Multiplier(payout, stake money.Units) money.Multiplier {
 	if stake <= 0 || payout < 0 {

@@ -26,7 +26,7 @@ func bitsOf(numbers ...uint8) (set uint64) {
 }
 
 // Return is what the chip pays per unit of its amount when it wins, stake included: 36 for a straight down to 2 for the
-// even chances (FAIRNESS 2.1), and 0 for an unknown kind.
+// even chances (rng/SPEC.md), and 0 for an unknown kind.
 func (c Chip) Return() int64 {
 	if !c.Kind.known() {
 		return 0

@@ -11,7 +11,7 @@ import (
 )
 
 // namedBeacon returns the smallest round that is published a second after the
-// lock or later, by trying one after the other near it (FAIRNESS 3). All in
+// lock or later, by trying one after the other near it (rng/SPEC.md). All in
 // microseconds.
 func namedBeacon(c ledger.CrashBeacon, lockUs int64) (round uint64, publishedUs int64) {
 	round = uint64(max(0, (lockUs-c.GenesisUs)/c.PeriodUs-3)) + 1
