@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRTPEnds: the ends that were counted in Python over every bet, and not
-// computed here.
+// TestRTPEnds: the ends are written down, and not computed by the code under
+// test.
 func TestRTPEnds(t *testing.T) {
 	status, out, errs := runOffline(t, "", "rtp")
 	if status != 0 || errs != "" {
