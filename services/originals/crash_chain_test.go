@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -179,17 +180,18 @@ func TestASaltFromDrand(t *testing.T) {
 	s.want(2, "", "announced", "salt", "--table", "given", "--drand", fmt.Sprint(wrong.Round), "--signature", wrong.Signature)
 	s.want(0, real.Randomness, "", "salt", "--table", "given", "--drand", named, "--signature", real.Signature)
 
-	answer := fmt.Sprintf(`{"round":%d,"signature":%q}`, real.Round, wrong.Signature)
+	var answer atomic.Value
+	answer.Store(fmt.Sprintf(`{"round":%d,"signature":%q}`, real.Round, wrong.Signature))
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != fmt.Sprintf("/%s/public/%d", beacon.Quicknet().Hash(), real.Round) {
 			http.NotFound(w, r)
 			return
 		}
-		fmt.Fprint(w, answer)
+		fmt.Fprint(w, answer.Load())
 	}))
 	defer relay.Close()
 	s.want(2, "", "signature", "salt", "--table", "fetched", "--drand", named, "--drand-url", relay.URL)
-	answer = fmt.Sprintf(`{"round":%d,"signature":%q}`, real.Round, real.Signature)
+	answer.Store(fmt.Sprintf(`{"round":%d,"signature":%q}`, real.Round, real.Signature))
 	s.want(0, real.Randomness, "", "salt", "--table", "fetched", "--drand", named, "--drand-url", relay.URL)
 
 	// A round to come, of the test beacon.
