@@ -48,6 +48,9 @@ var gameFlags = map[string][]string{
 }
 
 func verifyRound(_ context.Context, c *cli.Command) error {
+	if strings.EqualFold(c.String("game"), "crash") {
+		return errors.New("--game: a round of a crash table is checked with --scheme crash-v1, all of them with --crash FILE, one of another house with --house")
+	}
 	for _, f := range houseFlags() {
 		if name := f.Names()[0]; c.IsSet(name) {
 			return fmt.Errorf("--%s goes with --house", name)
@@ -84,7 +87,7 @@ func claimOf(c *cli.Command) (claim evidence.Claim, err error) {
 	}
 	for _, name := range []string{"server-seed", "client-seed", "nonce"} {
 		if !c.IsSet(name) {
-			return claim, fmt.Errorf("--%s is missing: give --evidence FILE, or --server-seed, --client-seed, --nonce and --game", name)
+			return claim, fmt.Errorf("--%s is missing: give --evidence FILE, --crash FILE, or --server-seed, --client-seed, --nonce and --game; see originals verify --help", name)
 		}
 	}
 	if claim.Commitment, err = commitmentFlag(c); err != nil {

@@ -256,6 +256,7 @@ func TestVerifyBadUsage(t *testing.T) {
 		args        []string
 	}{
 		{"nothing at all", "--server-seed is missing", []string{"verify"}},
+		{"a crash round as a game of a seed pair", "--scheme crash-v1", []string{"verify", "--game", "crash", "--hash", strings.Repeat("0", 64)}},
 		{"an unknown flag", "-seed", []string{"verify", "--seed", "1"}},
 		{"a stray word", "evidence.json", []string{"verify", "evidence.json"}},
 		{"a file that is not there", "no-such-file", []string{"verify", "--evidence", filepath.Join(t.TempDir(), "no-such-file")}},
