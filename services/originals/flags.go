@@ -79,7 +79,7 @@ func serveFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "demo-balance", Value: -1, HideDefault: true, Sources: env("DEMO_BALANCE"), Local: true,
 			Usage: "`UNITS` of play money (hundredths of a FUN) for each new player (default: 1000000 on the embedded store, none on Redis)"},
 		&cli.StringFlag{Name: "config", Sources: env("CONFIG"), Local: true,
-			Usage: "`FILE` with operators and their keys, currencies, limits and CORS; see originals config"},
+			Usage: "`FILE` with operators and their keys, currencies, limits, crash tables and CORS; see originals config"},
 		&cli.BoolFlag{Name: "reflection", Sources: env("REFLECTION"), Local: true,
 			Usage: "serve gRPC reflection"},
 		&cli.DurationFlag{Name: "mines-expiry", Value: 24 * time.Hour, Sources: env("MINES_EXPIRY"), Local: true,
