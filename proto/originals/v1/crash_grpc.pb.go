@@ -38,6 +38,7 @@ type CrashServiceClient interface {
 	// ListTables shows every table of the house, each after the one whose chain
 	// came before.
 	ListTables(ctx context.Context, in *ListTablesRequest, opts ...grpc.CallOption) (*ListTablesResponse, error)
+	// GetTable shows one table: its chain, its phase, and the round that is on.
 	GetTable(ctx context.Context, in *GetTableRequest, opts ...grpc.CallOption) (*CrashTable, error)
 	// PlaceBet takes a bet for the round that takes bets now, else for the next.
 	PlaceBet(ctx context.Context, in *CrashServicePlaceBetRequest, opts ...grpc.CallOption) (*Round, error)
@@ -48,6 +49,7 @@ type CrashServiceClient interface {
 	CashOut(ctx context.Context, in *CrashServiceCashOutRequest, opts ...grpc.CallOption) (*Round, error)
 	// Watch sends public data: a snapshot first, then numbered events.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CrashEvent], error)
+	// GetCrashRound shows a round of a table, and the bet of the player who asks.
 	GetCrashRound(ctx context.Context, in *GetCrashRoundRequest, opts ...grpc.CallOption) (*CrashRound, error)
 	// ListCrashRounds lists rounds of a table, newest first.
 	ListCrashRounds(ctx context.Context, in *ListCrashRoundsRequest, opts ...grpc.CallOption) (*ListCrashRoundsResponse, error)
@@ -159,6 +161,7 @@ type CrashServiceServer interface {
 	// ListTables shows every table of the house, each after the one whose chain
 	// came before.
 	ListTables(context.Context, *ListTablesRequest) (*ListTablesResponse, error)
+	// GetTable shows one table: its chain, its phase, and the round that is on.
 	GetTable(context.Context, *GetTableRequest) (*CrashTable, error)
 	// PlaceBet takes a bet for the round that takes bets now, else for the next.
 	PlaceBet(context.Context, *CrashServicePlaceBetRequest) (*Round, error)
@@ -169,6 +172,7 @@ type CrashServiceServer interface {
 	CashOut(context.Context, *CrashServiceCashOutRequest) (*Round, error)
 	// Watch sends public data: a snapshot first, then numbered events.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[CrashEvent]) error
+	// GetCrashRound shows a round of a table, and the bet of the player who asks.
 	GetCrashRound(context.Context, *GetCrashRoundRequest) (*CrashRound, error)
 	// ListCrashRounds lists rounds of a table, newest first.
 	ListCrashRounds(context.Context, *ListCrashRoundsRequest) (*ListCrashRoundsResponse, error)

@@ -32,10 +32,12 @@ const (
 // RoundService reads the rounds and balances of the player that the token
 // names, and describes the games.
 type RoundServiceClient interface {
+	// GetRound shows a round of the player.
 	GetRound(ctx context.Context, in *GetRoundRequest, opts ...grpc.CallOption) (*Round, error)
 	// ListRounds lists rounds, newest first. state=OPEN is how a front end
 	// resumes.
 	ListRounds(ctx context.Context, in *ListRoundsRequest, opts ...grpc.CallOption) (*ListRoundsResponse, error)
+	// ListBalances lists the player's balances, one a currency.
 	ListBalances(ctx context.Context, in *ListBalancesRequest, opts ...grpc.CallOption) (*ListBalancesResponse, error)
 	// ListGames describes rules, limits, paytables and exact return.
 	ListGames(ctx context.Context, in *ListGamesRequest, opts ...grpc.CallOption) (*ListGamesResponse, error)
@@ -96,10 +98,12 @@ func (c *roundServiceClient) ListGames(ctx context.Context, in *ListGamesRequest
 // RoundService reads the rounds and balances of the player that the token
 // names, and describes the games.
 type RoundServiceServer interface {
+	// GetRound shows a round of the player.
 	GetRound(context.Context, *GetRoundRequest) (*Round, error)
 	// ListRounds lists rounds, newest first. state=OPEN is how a front end
 	// resumes.
 	ListRounds(context.Context, *ListRoundsRequest) (*ListRoundsResponse, error)
+	// ListBalances lists the player's balances, one a currency.
 	ListBalances(context.Context, *ListBalancesRequest) (*ListBalancesResponse, error)
 	// ListGames describes rules, limits, paytables and exact return.
 	ListGames(context.Context, *ListGamesRequest) (*ListGamesResponse, error)

@@ -51,9 +51,11 @@ type SettlementServiceClient interface {
 	// CancelTransfer makes sure that a transfer that was not applied never will
 	// be. One that was applied is answered as it is.
 	CancelTransfer(ctx context.Context, in *CancelTransferRequest, opts ...grpc.CallOption) (*Transfer, error)
+	// ListPlayerBalances lists a player's game balances, one a currency.
 	ListPlayerBalances(ctx context.Context, in *ListPlayerBalancesRequest, opts ...grpc.CallOption) (*ListPlayerBalancesResponse, error)
 	// ListSettlements lists the settlements of one partition in their order.
 	ListSettlements(ctx context.Context, in *ListSettlementsRequest, opts ...grpc.CallOption) (*ListSettlementsResponse, error)
+	// GetSettlement shows a settlement, and what the wallet said of it.
 	GetSettlement(ctx context.Context, in *GetSettlementRequest, opts ...grpc.CallOption) (*Settlement, error)
 	// StreamSettlements sends the settlements of all partitions, and goes on with
 	// new ones as they come.
@@ -252,9 +254,11 @@ type SettlementServiceServer interface {
 	// CancelTransfer makes sure that a transfer that was not applied never will
 	// be. One that was applied is answered as it is.
 	CancelTransfer(context.Context, *CancelTransferRequest) (*Transfer, error)
+	// ListPlayerBalances lists a player's game balances, one a currency.
 	ListPlayerBalances(context.Context, *ListPlayerBalancesRequest) (*ListPlayerBalancesResponse, error)
 	// ListSettlements lists the settlements of one partition in their order.
 	ListSettlements(context.Context, *ListSettlementsRequest) (*ListSettlementsResponse, error)
+	// GetSettlement shows a settlement, and what the wallet said of it.
 	GetSettlement(context.Context, *GetSettlementRequest) (*Settlement, error)
 	// StreamSettlements sends the settlements of all partitions, and goes on with
 	// new ones as they come.

@@ -33,7 +33,9 @@ const (
 // and reveal seed pairs on request. Every look and every reveal is recorded
 // before it is answered.
 type SupportServiceClient interface {
+	// GetPlayer shows balances, seed pairs, and the open and the latest rounds.
 	GetPlayer(ctx context.Context, in *GetPlayerRequest, opts ...grpc.CallOption) (*SupportPlayer, error)
+	// GetRoundTimeline shows what happened to a round, in its order.
 	GetRoundTimeline(ctx context.Context, in *GetRoundTimelineRequest, opts ...grpc.CallOption) (*RoundTimeline, error)
 	// RevealSeedPair makes a server seed public. An active pair is retired first;
 	// with a round open it is refused. A repeat completes what was interrupted.
@@ -98,7 +100,9 @@ func (c *supportServiceClient) ListAuditLog(ctx context.Context, in *ListAuditLo
 // and reveal seed pairs on request. Every look and every reveal is recorded
 // before it is answered.
 type SupportServiceServer interface {
+	// GetPlayer shows balances, seed pairs, and the open and the latest rounds.
 	GetPlayer(context.Context, *GetPlayerRequest) (*SupportPlayer, error)
+	// GetRoundTimeline shows what happened to a round, in its order.
 	GetRoundTimeline(context.Context, *GetRoundTimelineRequest) (*RoundTimeline, error)
 	// RevealSeedPair makes a server seed public. An active pair is retired first;
 	// with a round open it is refused. A repeat completes what was interrupted.

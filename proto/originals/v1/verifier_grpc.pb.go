@@ -30,6 +30,7 @@ const (
 // ours and of other houses, and compares what the player was shown. It needs no
 // token and reads nothing but its request.
 type VerifierServiceClient interface {
+	// Verify derives one bet anew: outcome, verdict, and each check.
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
 }
 
@@ -59,6 +60,7 @@ func (c *verifierServiceClient) Verify(ctx context.Context, in *VerifyRequest, o
 // ours and of other houses, and compares what the player was shown. It needs no
 // token and reads nothing but its request.
 type VerifierServiceServer interface {
+	// Verify derives one bet anew: outcome, verdict, and each check.
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
 	mustEmbedUnimplementedVerifierServiceServer()
 }
