@@ -91,6 +91,24 @@ func TestEveryRouteIsThere(t *testing.T) {
 	}
 }
 
+// TestEveryCallSaysWhatItDoes: a name and its fields alone explain nothing.
+func TestEveryCallSaysWhatItDoes(t *testing.T) {
+	p, _ := document(t)
+	n := 0
+	for path, methods := range p.Paths {
+		for method, raw := range methods {
+			n++
+			var call struct{ Summary, Description string }
+			if err := json.Unmarshal(raw, &call); err != nil || call.Summary+call.Description == "" {
+				t.Errorf("%s %s has no summary: give its rpc a comment (%v)", method, path, err)
+			}
+		}
+	}
+	if n < 50 {
+		t.Errorf("%d calls, fewer than there are", n)
+	}
+}
+
 func TestReferencesMeetDefinitionsBothWays(t *testing.T) {
 	p, text := document(t)
 	used := map[string]bool{}
