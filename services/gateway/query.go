@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
@@ -42,8 +43,12 @@ var needed = map[string]string{
 // spellings of those that it has; here they are refused.
 func checkRequest(next runtime.HandlerFunc) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
+		if err := checkPath(path); err != nil {
+			refuse(w, http.StatusBadRequest, err)
+			return
+		}
 		if r.URL.RawQuery != "" || r.URL.ForceQuery || r.Method == http.MethodGet {
-			if err := checkQuery(r); err != nil {
+			if err := checkQuery(r, path); err != nil {
 				refuse(w, http.StatusBadRequest, err)
 				return
 			}
@@ -59,7 +64,24 @@ func checkRequest(next runtime.HandlerFunc) runtime.HandlerFunc {
 	}
 }
 
-func checkQuery(r *http.Request) *reason.Error {
+// numberInPath is the one parameter of paths that is no text: a round's number.
+const numberInPath = "number"
+
+func checkPath(path map[string]string) *reason.Error {
+	for _, text := range path {
+		if !utf8.ValidString(text) {
+			return reason.Field("path", "is not UTF-8")
+		}
+	}
+	if text, ok := path[numberInPath]; ok {
+		if problem := wholeFromZero(text); problem != "" {
+			return reason.Field(numberInPath, problem)
+		}
+	}
+	return nil
+}
+
+func checkQuery(r *http.Request, path map[string]string) *reason.Error {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return reason.Field("query", "is not well formed")
@@ -70,6 +92,9 @@ func checkQuery(r *http.Request) *reason.Error {
 		fields = m.Fields()
 	}
 	for name, given := range values {
+		if _, bound := path[name]; bound {
+			return reason.Field(name, "stands in the path")
+		}
 		if err := checkParameter(fields, name, given); err != nil {
 			return err
 		}
@@ -119,14 +144,19 @@ func misspelt(fd protoreflect.FieldDescriptor, text string) string {
 	case protoreflect.Int32Kind:
 		return wholeNumber(text, 32)
 	case protoreflect.Uint32Kind:
-		if text[0] != '-' {
-			return wholeNumber(text, 33)
-		}
-		return "must be a whole number from 0"
+		return wholeFromZero(text)
 	case protoreflect.Int64Kind:
 		return wholeNumber(text, 64)
 	}
 	return "has no such value"
+}
+
+// wholeFromZero reads a number of 32 bits without a sign.
+func wholeFromZero(text string) string {
+	if strings.HasPrefix(text, "-") {
+		return "must be a whole number from 0"
+	}
+	return wholeNumber(text, 33)
 }
 
 func wholeNumber(text string, bits int) string {
