@@ -12,8 +12,8 @@ import (
 
 var perCall = regexp.MustCompile(`cmdstat_evalsha:.*usec_per_call=([0-9.]+)`)
 
-// BenchmarkBet is a bet with its settlement from one caller. It reports what
-// one of the two scripts takes of Redis, too.
+// BenchmarkBet is a bet, settled in the step that takes it, from one caller. It
+// reports what the script takes of Redis, too.
 func BenchmarkBet(b *testing.B) {
 	c := client(b, testenv.Redis(b, testenv.InMemory).URL())
 	s := redisledger.New(c, redisledger.Options{})

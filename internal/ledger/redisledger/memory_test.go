@@ -91,15 +91,10 @@ func memoryPlayer(s *redisledger.Store, id string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	for range rounds {
+	for nonce := range rounds {
 		d := ledger.Draw{Player: p, Pair: r.Active.ID, BetID: rand.Text() + "-ABC456789", Currency: "FUN", Stake: 100, WorstCase: 198,
-			Bet: bet.Bet{Game: bet.Dice, Dice: dice.Bet{Direction: dice.Over, Target: 4999}}}
-		drawn, err := s.Draw(ctx, d)
-		if err != nil {
-			return err
-		}
-		q := ledger.Settlement{Player: p, Round: drawn.Round.ID, Currency: "FUN", State: ledger.Settled, Payout: 198, WorstCase: 198}
-		if _, err := s.Settle(ctx, q); err != nil {
+			Bet: bet.Bet{Game: bet.Dice, Dice: dice.Bet{Direction: dice.Over, Target: 4999}}, Decided: &ledger.Decided{Nonce: uint32(nonce), Payout: 198}}
+		if _, err := s.Draw(ctx, d); err != nil {
 			return err
 		}
 	}
