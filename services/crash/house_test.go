@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -242,7 +243,11 @@ func (h *house) state() ledger.CrashState {
 // await waits until something is so.
 func (h *house) await(what string, done func() bool) {
 	h.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(time.Millisecond) {
+	longest := 20 * time.Second
+	if os.Getenv(realVariable) != "" {
+		longest = 5 * time.Minute // a round may run that long
+	}
+	for deadline := time.Now().Add(longest); !done(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			h.t.Fatalf("waited in vain for %s: %+v", what, h.state())
 		}

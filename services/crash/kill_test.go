@@ -45,9 +45,18 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// killed are the settings of processes that are killed: short rounds.
+// realVariable gives processes that are killed the timings of real tables.
+const realVariable = "CRASH_TEST_REAL"
+
+// killed are the settings of processes that are killed: short rounds, unless
+// the timings are to be real.
 func killed(o Options) Options {
-	o.House, o.Growth, o.Log, o.pace, o.stale = config.Default(), growth, zap.NewNop(), 80, 400*time.Millisecond
+	o.House, o.Growth, o.Log = config.Default(), growth, zap.NewNop()
+	if os.Getenv(realVariable) != "" {
+		o.Tables[0].Timings = DefaultTimings
+		return o
+	}
+	o.pace, o.stale = 80, 400*time.Millisecond
 	return o
 }
 
@@ -225,10 +234,19 @@ func (g *gambler) check(h *house) {
 
 // TestKillOwners kills the owner in every phase by turns.
 func TestKillOwners(t *testing.T) {
-	kills, gamblers := 60, 500
-	if os.Getenv("ORIGINALS_TEST_SOAK") != "" {
-		kills = 200
+	if os.Getenv("ORIGINALS_TEST_SOAK") == "" {
+		killOwners(t, 60)
+		return
 	}
+	killOwners(t, 200)
+	t.Run("real timings", func(t *testing.T) {
+		t.Setenv(realVariable, "1")
+		killOwners(t, 12)
+	})
+}
+
+func killOwners(t *testing.T, kills int) {
+	const gamblers = 500
 	h := newHouse(t, testenv.Redis(t, testenv.Always).URL())
 	o := &owners{house: h, keyFile: t.TempDir() + "/seal.key", cmds: make(map[string]*exec.Cmd)}
 	if err := os.WriteFile(o.keyFile, []byte(strings.Repeat("5a", 32)+"\n"), 0o600); err != nil {
