@@ -19,8 +19,9 @@ test: test-tools test-race test-386 test-wasm ## every test, installing what it 
 test-tools: ## install what the tests need and the machine lacks
 	@scripts/install-test-tools.sh
 
+# The packages that take longest come first, so that the others fill the time beside them.
 test-race: ## all packages, with the race detector
-	go test -race -timeout 15m ./...
+	go test -race -timeout 15m ./services/originals ./internal/ledger/redisledger ./services/crash ./...
 
 test-386: ## the derivations give the same bytes on 32 bits, and compile for arm64
 	GOARCH=386 CGO_ENABLED=0 go test $(PURE)
