@@ -1,10 +1,8 @@
 package redisledger
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,29 +10,25 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/openoriginals/originals/internal/ledger"
 )
 
-// claimHome returns the key of a claim in the partition that its id picks.
-func claimHome(operator, id string) []string {
+// claimHome returns the partition that a claim's id picks, and the claim's key in it.
+func claimHome(operator, id string) (partition int, key string) {
 	sum := sha256.Sum256([]byte(operator + "\x00" + id))
-	return []string{tag((int(sum[0])<<8|int(sum[1]))%ledger.Partitions) + ":jh:" + operator + ":" + id}
+	partition = (int(sum[0])<<8 | int(sum[1])) % ledger.Partitions
+	return partition, tag(partition) + ":jh:" + operator + ":" + id
 }
 
-// lookAfter is how many partitions a claim visits before it looks which of the
-// others have anything.
-const lookAfter = 3
-
-// Claim implements ledger.Feed. The claim is recorded at home first, which says
-// where it begins; then it goes from partition to partition, each of which
-// decides once what it gives to this claim. So a repeat has the same items, and
-// one that comes while the first runs, or after it was cut off, goes the same
-// way; of two that run at once the one that is done first decides, and the other
-// gives way. After the lease's end a repeat has nothing; the id is remembered for a day
-// more.
+// Claim implements ledger.Feed. The claim is recorded at home, a partition that its id
+// picks, and leases there first, in the same step; if that is not enough it goes from
+// partition to partition, each of which decides once what it gives to this claim. So a
+// repeat has the same items, and one that comes while the first runs, or after it was
+// cut off, goes the same way; of two that run at once the one that is done first
+// decides, and the other gives way. After the lease's end a repeat has nothing; the id
+// is remembered for a day more.
 //
 // A player is leased with his oldest settlements. A lease that ends without an
 // acknowledgement of the oldest makes the player wait, the first time not at all
@@ -44,230 +38,31 @@ func (s *Store) Claim(ctx context.Context, c ledger.Claim) ([]ledger.SettledRoun
 	if !validBetID(c.ID) || c.Max < 1 || c.Max > 500 || c.Lease < time.Second/100 || c.Lease > time.Hour {
 		return nil, fmt.Errorf("redisledger: claim of at most %d for %s, or its id, is not valid", c.Max, c.Lease)
 	}
-	home := claimHome(c.Operator, c.ID)
+	at, home := claimHome(c.Operator, c.ID)
 	fingerprint := fmt.Sprintf("%s %d %d", c.Consumer, c.Max, c.Lease.Milliseconds())
-	start := int(s.turn.Add(1)) % ledger.Partitions
-	r, err := s.run(ctx, claimHomeScript, home, fingerprint, c.Lease.Milliseconds(), start)
+	r, err := s.run(ctx, claimHomeScript, []string{outboxKey(c.Operator, at), home}, c.Operator, c.ID, c.Max,
+		s.attempts, s.backoff.Milliseconds(), sortStep, c.Lease.Milliseconds(), fingerprint, at)
 	if err != nil {
 		return nil, err
 	}
+	run := claimRun{Store: s, claim: c, home: at, key: home}
 	switch r.word() {
+	case "OK":
+		return s.claimed(ctx, c.Operator, at, r)
+	case "MORE":
+		run.ending, run.latest = r.text(4), r.text(5)
+		return run.goOn(ctx, r)
+	case "AGAIN":
+		run.ending, run.latest = r.text(1), r.text(2)
+		return run.repeat(ctx)
+	case "DONE":
+		return run.kept(ctx, r.text(1))
+	case "ENDED":
+		return nil, nil
 	case "REUSED":
 		return nil, ledger.ErrClaimReused
-	case "DONE":
-		partitions, err := parsePartitions(r.text(2))
-		if err != nil {
-			return nil, err
-		}
-		rounds, _, err := s.collect(ctx, c, partitions, "0", "0")
-		return rounds, err
-	case "OPEN":
-		return s.claimAround(ctx, c, home, r)
 	}
 	return nil, r.unexpected(claimHomeScript)
-}
-
-// claimAround goes through all partitions, from the one that home says.
-func (s *Store) claimAround(ctx context.Context, c ledger.Claim, home []string, r reply) ([]ledger.SettledRound, error) {
-	ending, latest := r.text(1), r.text(3)
-	start, err := strconv.Atoi(r.text(2))
-	if err != nil {
-		return nil, fmt.Errorf("redisledger: claim: %w", err)
-	}
-	order := make([]int, ledger.Partitions)
-	for i := range order {
-		order[i] = (start + i) % ledger.Partitions
-	}
-	if r.text(4) == "1" {
-		if order, err = s.leasedFirst(ctx, c, order); err != nil {
-			return nil, err
-		}
-	}
-	rounds, touched, err := s.collect(ctx, c, order[:lookAfter], ending, latest)
-	if err != nil {
-		return nil, err
-	}
-	if len(rounds) < c.Max {
-		rest, err := s.promising(ctx, c, order[lookAfter:])
-		if err != nil {
-			return nil, err
-		}
-		cut := c
-		cut.Max -= len(rounds)
-		more, where, err := s.collect(ctx, cut, rest, ending, latest)
-		if err != nil {
-			return nil, err
-		}
-		rounds, touched = append(rounds, more...), append(touched, where...)
-	}
-	own := strings.Join(touched, ",")
-	if r, err = s.run(ctx, claimDoneScript, home, own); err != nil {
-		return nil, err
-	}
-	if kept := r.text(1); kept != own {
-		return s.giveWay(ctx, c, touched, kept)
-	}
-	return rounds, nil
-}
-
-// leasedFirst puts those partitions first in which an earlier call of the same
-// claim, which was cut off, has leased something: that is part of the answer, so
-// it must not come on top of one that is full.
-func (s *Store) leasedFirst(ctx context.Context, c ledger.Claim, order []int) ([]int, error) {
-	made := make([]*redis.IntCmd, len(order))
-	err := s.look(ctx, "claim_made", func(pipe redis.Pipeliner) {
-		for i, p := range order {
-			made[i] = pipe.Exists(ctx, tag(p)+":j:"+c.Operator+":"+c.ID)
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	var leased, others []int
-	for i, p := range order {
-		if made[i].Val() > 0 {
-			leased = append(leased, p)
-		} else {
-			others = append(others, p)
-		}
-	}
-	return append(leased, others...), nil
-}
-
-// giveWay returns what another call of the same claim, which was done first, has
-// answered with, and gives back what this one leased elsewhere.
-func (s *Store) giveWay(ctx context.Context, c ledger.Claim, touched []string, kept string) ([]ledger.SettledRound, error) {
-	own, err := parsePartitions(strings.Join(touched, ","))
-	if err != nil {
-		return nil, err
-	}
-	answered, err := parsePartitions(kept)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range own {
-		if slices.Contains(answered, p) {
-			continue
-		}
-		if _, err := s.run(ctx, claimChangeScript, []string{outboxKey(c.Operator, p)}, c.Operator, c.ID, "", s.backoff.Milliseconds()); err != nil {
-			return nil, err
-		}
-	}
-	rounds, _, err := s.collect(ctx, c, answered, "0", "0")
-	return rounds, err
-}
-
-// promising returns those of the partitions where a claim would find something,
-// or has something from an earlier call. What is settled or due meanwhile, it may
-// overlook: the next claim will not.
-func (s *Store) promising(ctx context.Context, c ledger.Claim, partitions []int) ([]int, error) {
-	type signs struct {
-		made           *redis.IntCmd
-		sorted, newest *redis.StringCmd
-		due            *redis.ZSliceCmd
-	}
-	found := make([]signs, len(partitions))
-	var clock *redis.TimeCmd
-	err := s.look(ctx, "claim_look", func(pipe redis.Pipeliner) {
-		clock = pipe.Time(ctx)
-		for i, p := range partitions {
-			key := func(kind string) string { return tag(p) + ":" + kind + ":" + c.Operator }
-			found[i] = signs{
-				pipe.Exists(ctx, key("j")+":"+c.ID), pipe.HGet(ctx, key("q"), "c"), pipe.Get(ctx, key("o")),
-				pipe.ZRangeWithScores(ctx, key("y"), 0, 0),
-			}
-		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	now := clock.Val().UnixMilli()
-	var promising []int
-	for i, p := range partitions {
-		due := found[i].due.Val()
-		if found[i].made.Val() > 0 || found[i].sorted.Val() != found[i].newest.Val() || len(due) > 0 && int64(due[0].Score) <= now {
-			promising = append(promising, p)
-		}
-	}
-	return promising, nil
-}
-
-// collect claims in the partitions, in turn, until there are enough. It also
-// returns where there was something.
-func (s *Store) collect(ctx context.Context, c ledger.Claim, partitions []int, ending, latest string) (rounds []ledger.SettledRound, touched []string, err error) {
-	for _, p := range partitions {
-		room := c.Max - len(rounds)
-		if room <= 0 {
-			break
-		}
-		r, err := s.run(ctx, claimScript, []string{outboxKey(c.Operator, p)}, c.Operator, c.ID, room, ending, latest,
-			s.attempts, s.backoff.Milliseconds(), sortStep)
-		if err != nil {
-			return nil, nil, err
-		}
-		if r.word() != "OK" && r.word() != "KEPT" {
-			return nil, nil, r.unexpected(claimScript)
-		}
-		got, err := s.claimed(ctx, c.Operator, p, r)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(got) > 0 {
-			rounds, touched = append(rounds, got...), append(touched, strconv.Itoa(p))
-		}
-	}
-	return rounds, touched, nil
-}
-
-// claimed reads what a partition gave to a claim, in the order of sequences.
-func (s *Store) claimed(ctx context.Context, operator string, partition int, r reply) ([]ledger.SettledRound, error) {
-	items, err := parsePlaced(r.text(1))
-	if err != nil || len(items) == 0 {
-		return nil, err
-	}
-	token, err := strconv.ParseUint(r.text(2), 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("redisledger: claim: token: %w", err)
-	}
-	ending, err := parseTime(r.text(3))
-	if err != nil {
-		return nil, fmt.Errorf("redisledger: claim: end: %w", err)
-	}
-	rounds, err := s.fetch(ctx, operator, partition, items, r.word() == "KEPT")
-	for i := range rounds {
-		rounds[i].Token, rounds[i].LeaseExpire = token, ending
-	}
-	return rounds, err
-}
-
-// parsePlaced reads settlements as claim.lua returns them, and sorts them.
-func parsePlaced(text string) ([]placed, error) {
-	const size = 20
-	if len(text)%size != 0 {
-		return nil, errSettlement
-	}
-	items := make([]placed, len(text)/size)
-	for i := range items {
-		p := []byte(text[i*size : (i+1)*size])
-		items[i] = placed{sequence: number(p[:5]), attempt: p[5], slot: [14]byte(p[6:])}
-	}
-	slices.SortFunc(items, func(a, b placed) int { return cmp.Compare(a.sequence, b.sequence) })
-	return items, nil
-}
-
-func parsePartitions(text string) ([]int, error) {
-	if text == "" {
-		return nil, nil
-	}
-	var partitions []int
-	for _, t := range strings.Split(text, ",") {
-		p, err := strconv.Atoi(t)
-		if err != nil || p < 0 || p >= ledger.Partitions {
-			return nil, errors.New("redisledger: not the partitions of a claim")
-		}
-		partitions = append(partitions, p)
-	}
-	return partitions, nil
 }
 
 // Release implements ledger.Feed. A release counts as a claim in vain, so that a
@@ -278,7 +73,8 @@ func (s *Store) Release(ctx context.Context, operator, claimID string) (int, err
 		return 0, err
 	}
 	if validBetID(claimID) {
-		_, err = s.run(ctx, claimWhereScript, claimHome(operator, claimID), 0) // last, so that a repeat finds its way
+		_, home := claimHome(operator, claimID)
+		_, err = s.run(ctx, claimWhereScript, []string{home}, 0) // last, so that a repeat finds its way
 	}
 	return n, err
 }
@@ -300,7 +96,8 @@ func (s *Store) changeClaim(ctx context.Context, operator, claimID string, lease
 	if lease > 0 {
 		look = strconv.FormatInt(lease.Milliseconds(), 10)
 	}
-	r, err := s.run(ctx, claimWhereScript, claimHome(operator, claimID), look)
+	_, home := claimHome(operator, claimID)
+	r, err := s.run(ctx, claimWhereScript, []string{home}, look)
 	if err != nil || r.word() == "NOTFOUND" {
 		return 0, time.Time{}, err
 	}

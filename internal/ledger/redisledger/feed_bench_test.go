@@ -94,7 +94,7 @@ func claimAll(t testing.TB, s *redisledger.Store, operator string) (settlements 
 func bareClaims(t testing.TB, c redis.UniversalClient, settlements int) {
 	for n := 0; n < settlements; n += feedBatch {
 		claim := c.Pipeline()
-		claim.HSet(ctx, fmt.Sprint("{p0}:jh:", n), "g", "fingerprint", "e", n, "s", "1", "m", n)
+		claim.HSet(ctx, fmt.Sprint("{p0}:jh:", n), "g", "fingerprint", "e", n, "m", n, "p", "0")
 		claim.PExpire(ctx, fmt.Sprint("{p0}:jh:", n), time.Hour)
 		for i := range feedBatch {
 			pair := fmt.Sprint("{p0}:a:aebagbaaaaaaaaaa", i%16)

@@ -18,6 +18,8 @@ var (
 	settlementText string
 	//go:embed scripts/sort.lua
 	sortText string
+	//go:embed scripts/lease.lua
+	leasePart string
 	//go:embed scripts/claim_home.lua
 	claimHomeText string
 	//go:embed scripts/claim_done.lua
@@ -41,10 +43,10 @@ var (
 	fetchScript       = redisscript.New("fetch", prelude, fetchText)
 	settlementScript  = redisscript.New("settlement", prelude, roundPart, feedPart, settlementText)
 	sortScript        = redisscript.New("sort", prelude, roundPart, feedPart, sortText)
-	claimHomeScript   = redisscript.New("claim_home", prelude, claimHomeText)
+	claimHomeScript   = redisscript.New("claim_home", prelude, roundPart, feedPart, leasePart, claimHomeText)
 	claimDoneScript   = redisscript.New("claim_done", prelude, claimDoneText)
 	claimWhereScript  = redisscript.New("claim_where", prelude, claimWhereText)
-	claimScript       = redisscript.New("claim", prelude, roundPart, feedPart, claimText)
+	claimScript       = redisscript.New("claim", prelude, roundPart, feedPart, leasePart, claimText)
 	claimChangeScript = redisscript.New("claim_change", prelude, roundPart, feedPart, claimChangeText)
 	acknowledgeScript = redisscript.New("acknowledge", prelude, roundPart, feedPart, acknowledgeText)
 	rejectedScript    = redisscript.New("rejected", prelude, roundPart, feedPart, rejectedText)

@@ -94,7 +94,8 @@ while i <= #args do
     if status == CONFLICT then conflicts[#conflicts + 1] = entry end
     if made then
       made_of[field] = made
-      writes[#writes + 1], writes[#writes + 2] = field, made
+      local n = #writes
+      writes[n + 1], writes[n + 2] = field, made
     end
   end
   changed[key] = before or {made = made_of, writes = writes}

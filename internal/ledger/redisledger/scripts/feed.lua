@@ -67,14 +67,14 @@ end
 -- slot_at returns the 14 bytes of a slot that say something.
 local blocks = {}
 local function slot_at(outbox, sequence)
-  local b = math.floor((sequence - 1) / 255)
+  local place = (sequence - 1) % 255
+  local b = (sequence - 1 - place) / 255
   local text = blocks[b]
   if not text then
     text = call('GET', outbox .. ':' .. int(b)) or ''
     blocks[b] = text
   end
-  local at = (sequence - 1 - b * 255) * 16
-  return text:sub(at + 1, at + 14)
+  return text:sub(place * 16 + 1, place * 16 + 14)
 end
 
 local function is_of(name, operator) return name and name:sub(1, #operator + 1) == operator .. ':' end
