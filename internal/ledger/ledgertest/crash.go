@@ -31,6 +31,7 @@ func RunCrash(t *testing.T, b CrashBackend) {
 		{"A bet is taken once, whatever is repeated", testCrashRepeats},
 		{"Bets accepted after the round has begun: they enter the next", testCrashQueue},
 		{"A cancelled stake is given back once", testCrashCancel},
+		{"A round whose bets were all cancelled leaves nothing to settle", testCrashCancelAll},
 		{"Guard checked before, state written after: a bet is settled once", testCrashSettleOnce},
 		{"A paused owner can write nothing", testCrashFencing},
 		{"The round's limit is held before a bet is taken, and released when it is not", testCrashLimit},

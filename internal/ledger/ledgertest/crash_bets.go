@@ -197,3 +197,33 @@ func testCrashCancel(t *testing.T, f *floor) {
 	f.ok(err)
 	f.wantBalance(p, 900)
 }
+
+// What a closed partition calls unsettled is looked for one by one, in each round
+// that comes.
+func testCrashCancelAll(t *testing.T, f *floor) {
+	p := f.player()
+	f.open(1)
+	cancel := func(betID string) {
+		t.Helper()
+		_, err := f.b.Store.CancelCrashBet(f.ctx, f.table, p, betID)
+		f.ok(err)
+	}
+	f.bet(p, "x", 200)
+	cancel("x")
+	f.lock(1)
+	f.bet(p, "queued", 200)
+	cancel("queued")
+	f.finish(1, 150)
+	f.open(2)
+	f.bet(p, "y", 200)
+	f.settle(ledger.CrashSettlement{Bet: f.lock(2)[0]})
+	f.finish(2, 150)
+	f.open(3)
+	for partition := range ledger.Partitions {
+		all, err := f.b.Store.CloseCrashPartition(f.ctx, f.owner, partition, 3)
+		f.ok(err)
+		if len(all.Numbers) > 0 {
+			t.Errorf("partition %d has unsettled bets of rounds %v", partition, all.Numbers)
+		}
+	}
+}

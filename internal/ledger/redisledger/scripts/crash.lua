@@ -60,6 +60,11 @@ local function find_bet(book, counts, digest, spread)
   end
 end
 
+-- forget_round forgets that a round has unsettled bets, once it has none.
+local function forget_round(t, number)
+  if call('EXISTS', bets_key(t, number)) == 0 then call('SREM', live_key(t), number) end
+end
+
 -- stranger reports whether another has taken the table in this partition.
 local function stranger(t, epoch, owner)
   local kept = call('HMGET', phase_key(t), 'e', 'w')

@@ -16,4 +16,5 @@ if not newest or number < newest or number == newest and phase[2] ~= '1' or phas
 
 local ended, what = end_bet(t, name, book, count, record, VOID, targets, tonumber(stake), stake7, tonumber(worst), currency, outbox, slot)
 if not ended then return broken(what) end
+forget_round(t, int(number))
 return {'OK', int(count), ended, what, '1'}

@@ -22,7 +22,5 @@ for i = 4, #ARGV, 11 do
   table.insert(answers, record)
   table.insert(answers, balance)
 end
-for number in pairs(touched) do
-  if call('EXISTS', bets_key(t, number)) == 0 then call('SREM', live_key(t), number) end
-end
+for number in pairs(touched) do forget_round(t, number) end
 return answers
