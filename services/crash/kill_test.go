@@ -246,63 +246,84 @@ func TestKillOwners(t *testing.T) {
 }
 
 func killOwners(t *testing.T, kills int) {
-	const gamblers = 500
+	tr := newTrial(t, 500)
+	phases := []ledger.CrashPhase{ledger.CrashBetting, ledger.CrashClosing, ledger.CrashRunning, ledger.CrashCrashed, ledger.CrashFinal, ledger.CrashRunning}
+	for i := range kills {
+		tr.killOwner(phases[i%len(phases)])
+	}
+	tr.end()
+	t.Logf("%d kills", kills)
+}
+
+// trial is a table whose owners are two processes, while a crowd bets through a
+// third.
+type trial struct {
+	*owners
+	front   *process
+	watcher *viewer
+	all     []*gambler
+	stop    atomic.Bool
+	wg      sync.WaitGroup
+}
+
+func newTrial(t *testing.T, gamblers int) *trial {
+	t.Helper()
 	h := newHouse(t, testenv.Redis(t, testenv.Always).URL())
-	o := &owners{house: h, keyFile: t.TempDir() + "/seal.key", cmds: make(map[string]*exec.Cmd)}
-	if err := os.WriteFile(o.keyFile, []byte(strings.Repeat("5a", 32)+"\n"), 0o600); err != nil {
+	tr := &trial{owners: &owners{house: h, keyFile: t.TempDir() + "/seal.key", cmds: make(map[string]*exec.Cmd)}}
+	if err := os.WriteFile(tr.keyFile, []byte(strings.Repeat("5a", 32)+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := seal.ReadFile(o.keyFile)
+	keys, err := seal.ReadFile(tr.keyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if h.chain, err = openChain(t.Context(), h.store, keys, 5000); err != nil {
 		t.Fatal(err)
 	}
-	front := &process{Service: New(killed(Options{
+	tr.front = &process{Service: New(killed(Options{
 		Store: h.store, Tables: []Table{{Name: "main", Chain: h.chain, Timings: quick}},
 		Dial: func(address string) (grpc.ClientConnInterface, error) {
 			return grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		},
 	}))}
-	watcher := front.view(t, 1<<20, &originalsv1.WatchRequest{History: true})
-	o.launch()
-	o.launch()
+	tr.watcher = tr.front.view(t, 1<<20, &originalsv1.WatchRequest{History: true})
+	tr.launch()
+	tr.launch()
 	h.awaitPhase(1, ledger.CrashBetting)
-
-	var stop atomic.Bool
-	var wg sync.WaitGroup
-	all := make([]*gambler, gamblers)
-	for i := range all {
+	for i := range gamblers {
 		g := &gambler{player: h.player(fmt.Sprint("gambler-", i)), random: rand.New(rand.NewPCG(1, uint64(i))),
 			unknown: make(map[string]bool), cashed: make(map[string]int64)}
-		all[i] = g
-		wg.Go(func() {
+		tr.all = append(tr.all, g)
+		tr.wg.Go(func() {
 			time.Sleep(time.Duration(i) * time.Millisecond)
-			g.play(front, t, &stop)
+			g.play(tr.front, t, &tr.stop)
 		})
 	}
-	phases := []ledger.CrashPhase{ledger.CrashBetting, ledger.CrashClosing, ledger.CrashRunning, ledger.CrashCrashed, ledger.CrashFinal, ledger.CrashRunning}
-	for i := range kills {
-		o.killOwner(phases[i%len(phases)])
-	}
-	stop.Store(true)
-	wg.Wait()
-	last := h.state().Round.Number + 1
-	h.awaitFinal(last)
+	return tr
+}
+
+// end ends the betting and checks every bet, every round and every event. It
+// returns the last round.
+func (tr *trial) end() (last uint32) {
+	tr.t.Helper()
+	tr.stop.Store(true)
+	tr.wg.Wait()
+	last = tr.state().Round.Number + 1
+	tr.awaitFinal(last)
 	bets, cashed := 0, 0
-	for _, g := range all {
-		g.check(h)
+	for _, g := range tr.all {
+		g.check(tr.house)
 		bets += len(g.bets)
 		cashed += len(g.cashed)
 	}
-	h.checkHistory(last)
-	watcher.checkPhases(last)
-	if voids, err := h.store.CrashVoids(t.Context(), "main", 1, last); err != nil || len(voids) > 0 {
-		t.Errorf("rounds were skipped: %v %v", voids, err)
+	tr.checkHistory(last)
+	tr.watcher.checkPhases(last)
+	if voids, err := tr.store.CrashVoids(context.Background(), "main", 1, last); err != nil || len(voids) > 0 {
+		tr.t.Errorf("rounds were skipped: %v %v", voids, err)
 	}
-	t.Logf("%d kills, %d rounds, %d bets, %d acknowledged cash-outs", kills, last, bets, cashed)
-	if bets < gamblers || cashed == 0 {
-		t.Errorf("%d bets and %d cash-outs say little", bets, cashed)
+	tr.t.Logf("%d rounds, %d bets, %d acknowledged cash-outs", last, bets, cashed)
+	if bets < len(tr.all) || cashed == 0 {
+		tr.t.Errorf("%d bets and %d cash-outs say little", bets, cashed)
 	}
+	return last
 }
