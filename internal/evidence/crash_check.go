@@ -127,10 +127,11 @@ func (j *crashJudge) sortRounds() {
 	})
 }
 
-// sortBets leaves each bet once, as the answer shows it that knows most.
+// sortBets leaves each bet once, as the answer shows it that knows most: one that waits may enter a later round than it
+// was told.
 func (j *crashJudge) sortBets() {
 	slices.SortStableFunc(j.bets, func(a, b crashBet) int {
-		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.id, b.id), cmp.Compare(isOpen(a), isOpen(b)))
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(isOpen(a), isOpen(b)), cmp.Compare(a.number, b.number))
 	})
 	j.bets = slices.CompactFunc(j.bets, func(again, first crashBet) bool {
 		if again.id != first.id {
@@ -142,6 +143,7 @@ func (j *crashJudge) sortBets() {
 		}
 		return true
 	})
+	slices.SortFunc(j.bets, func(a, b crashBet) int { return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.id, b.id)) })
 }
 
 func isOpen(b crashBet) int {

@@ -208,17 +208,16 @@ function oneEach(all, fail) {
   return rounds;
 }
 
-// betsOnce returns the bets, each as the answer shows it that knows most.
+// betsOnce returns the bets, each as the answer shows it that knows most: one that waits may enter a later round than it was told.
 function betsOnce(all, fail) {
   const bets = [], bare = ({ balance, crash: { crashE2, ...crash }, ...rest }) => ({ ...rest, crash });
-  const key = (b) => [b.crash.number, b.roundId, b.state === "OPEN" ? 1 : 0];
-  const order = (a, b) => key(a).map((x, i) => (x < key(b)[i] ? -1 : x > key(b)[i] ? 1 : 0)).find((x) => x !== 0) || 0;
-  for (const b of [...all].sort(order)) {
+  const by = (key) => (a, b) => key(a).map((x, i) => (x < key(b)[i] ? -1 : x > key(b)[i] ? 1 : 0)).find((x) => x !== 0) || 0;
+  for (const b of [...all].sort(by((b) => [b.roundId, b.state === "OPEN" ? 1 : 0, b.crash.number]))) {
     const last = bets[bets.length - 1];
     if (!last || last.roundId !== b.roundId) bets.push(b);
     else if (b.state !== "OPEN" && !same(bare(last), bare(b))) fail("bet", `bet in round ${last.crash.number}: it stands twice, and the two differ`);
   }
-  return bets;
+  return bets.sort(by((b) => [b.crash.number, b.roundId]));
 }
 
 function sameChain(what, one, first, fail) {

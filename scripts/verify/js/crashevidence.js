@@ -63,6 +63,7 @@ const good = { // a name, its answers
   "bet-won": [{ ...reached, bet: newBet(reached, 199, 199) }], "bet-won-at-the-crash-point": [{ ...reached, bet: newBet(reached, 1000000, reached.crashE2) }], "bet-won-by-hand": [{ ...reached, bet: newBet(reached, 1000000, 101) }],
   "bet-lost": [{ ...instant, bet: newBet(instant, 200, 0) }], "bet-cancelled": [some(), own(cancelled(newRound(9)))], "bet-of-a-void-round": [page(newRound(8), { ...voidOf(newRound(9)) }), own(cancelled(newRound(9)))],
   "bets-of-a-list": [whole(), own(newBet(reached, 200, 200), newBet(instant, 200, 0))], "bet-open": [some(), own({ ...newBet(newRound(9), 200, 0), state: "OPEN" })], "bet-at-another-table": [some(), own((() => { const b = newBet(newRound(9), 1000000, 0); b.crash.table = "other"; return b; })())], "bet-elsewhere": [some(), own(newBet(newRound(3), 1000000, 0))],
+  "bet-queued-for-an-earlier-round": [whole(), own({ ...newBet(newRound(3), 199, 0), roundId: newBet(reached, 199, 199).roundId, state: "OPEN" }), own(newBet(reached, 199, 199))],
   "bet-twice": [{ ...reached, bet: newBet(reached, 199, 199) }, own(newBet(reached, 199, 199))], "bet-with-balance": [{ ...reached, bet: { ...newBet(reached, 150, 150), balance: { currency: "FUN", amount: "1" } } }],
   bitcoin: [salted(saltOf("BITCOIN_BLOCK", "0000000000000000004d6ec16dafe9d8370958664c1dc422f452892264c59526", "505750"))], drand: [salted(drandSalt)],
   beacon: [page(...beacons())], "beacon-named-for-a-later-close": [page(beaconRound(21, BEACONS[0], 1))], "beacon-never-published": [page(...beacons().slice(0, 2), (({ crashE2, ...r }) => ({ ...voidOf(r, "BEACON_UNPUBLISHED"), beacon: { ...r.beacon, randomness: "", signature: "" } }))(beacons()[2]))],
@@ -108,6 +109,7 @@ const faults = {
     "paid-and-lost": withBet((b) => { b.payout.amount = "1"; }, instant, 200, 0), "another-multiplier": withBet((b) => { b.multiplierE4 = "19901"; }), "paid-in-another-currency": withBet((b) => { b.payout.currency = "BTC"; }), "another-crash-point": withBet((b) => { b.crash.crashE2++; }),
     "void-and-not-refunded": [some(), own({ ...cancelled(newRound(9)), payout: { currency: "FUN", amount: "0" } })], "settled-in-a-void-round": [page(newRound(8), voidOf(newRound(9))), own(newBet(newRound(9), 1000000, 0))],
     "twice-and-different": [{ ...reached, bet: newBet(reached, 199, 199) }, own({ ...newBet(reached, 199, 199), betId: "another" })],
+    "in-two-rounds": [whole(), own(newBet(instant, 200, 0), newBet(newRound(5), 1000000, 0), { ...newBet(reached, 1000000, 0), roundId: newBet(instant, 200, 0).roundId })],
   },
 };
 const one = (change) => { const r = newRound(5); change(r); return [r]; };

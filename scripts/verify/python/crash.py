@@ -266,18 +266,18 @@ def one_each(all_rounds, report):
 
 
 def bets_once(all_bets, report):
-    """The bets, each as the answer shows it that knows most."""
+    """The bets, each as the answer shows it that knows most: one that waits may enter a later round than it was told."""
     def bare(b):
         crash = {key: value for key, value in b["crash"].items() if key != "crashE2"}
         return {**{key: value for key, value in b.items() if key != "balance"}, "crash": crash}
 
     bets = []
-    for b in sorted(all_bets, key=lambda b: (b["crash"]["number"], b["roundId"], b["state"] == "OPEN")):
+    for b in sorted(all_bets, key=lambda b: (b["roundId"], b["state"] == "OPEN", b["crash"]["number"])):
         if not bets or bets[-1]["roundId"] != b["roundId"]:
             bets.append(b)
         elif b["state"] != "OPEN" and bare(bets[-1]) != bare(b):
             report.fail("bet", f"bet in round {bets[-1]['crash']['number']}: it stands twice, and the two differ")
-    return bets
+    return sorted(bets, key=lambda b: (b["crash"]["number"], b["roundId"]))
 
 
 def same_chain(what, one, first, report):
