@@ -25,8 +25,8 @@ local function number_at(record)
   return at + 1
 end
 
-local function number_of(record)
-  local at = number_at(record)
+local function number_of(record, at)
+  at = at or number_at(record)
   local a, b, c, d = record:byte(at, at + 3)
   return ((a * 256 + b) * 256 + c) * 256 + d
 end
@@ -60,8 +60,11 @@ local function find_bet(book, counts, digest, spread)
   end
 end
 
--- forget_round forgets that a round has unsettled bets, once it has none.
-local function forget_round(t, number)
+-- leave_round takes bets that have ended from the unsettled ones of their round, some
+-- of which count as settled. A round that has none left is forgotten.
+local function leave_round(t, number, entries, counted)
+  call('HDEL', bets_key(t, number), unpack(entries))
+  if counted > 0 then call('INCRBY', count_key(t, number), counted) end
   if call('EXISTS', bets_key(t, number)) == 0 then call('SREM', live_key(t), number) end
 end
 
@@ -72,29 +75,47 @@ local function stranger(t, epoch, owner)
   return not e or e > epoch or e == epoch and kept[2] ~= owner
 end
 
+-- next_place returns where the next settlement goes: what is known of the outbox,
+-- which is read once a run, and the offset in its block; nil when its counter is
+-- none. A block of another type, or that has moved to another node, fails here.
+local ends = {}
+local function next_place(outbox)
+  local e = ends[outbox]
+  if not e then
+    e = {newest = units(call('GET', outbox) or '0')}
+    if not e.newest then return nil end
+    ends[outbox] = e
+  end
+  local place = e.newest % 255
+  if not e.block or place == 0 then
+    e.block = outbox .. ':' .. int((e.newest - place) / 255)
+    call('STRLEN', e.block)
+  end
+  return e, place * 16
+end
+
 -- end_bet ends an open bet, credits it and appends it to the outbox. It returns
--- the record and the balance, or an error's word. Everything is checked before
--- the first write.
-local function end_bet(t, name, book, count, record, ending, targets, payout, payout7, worst, currency, outbox, slot)
+-- the record, the balance and the number of the round, or nil and an error's word.
+-- Everything is checked before the first write. The caller has it leave its round.
+local function end_bet(name, book, count, record, ending, targets, payout, payout7, worst, currency, outbox, slot)
   local user = tag .. ':u:' .. name
   local b, x = 'b' .. currency, 'x' .. currency
   local money = call('HMGET', user, b, x)
   local balance, exposure = units(money[1] or nil), units(money[2] or nil)
   if not balance or not exposure then return nil, 'balance' end
   if payout > worst or exposure < worst or balance + payout > MAX_UNITS then return nil, 'payout' end
-  local block, offset = outbox_place(outbox)
-  if not block then return nil, 'outbox' end
+  local e, offset = next_place(outbox)
+  if not e then return nil, 'outbox' end
 
   local at = number_at(record)
-  local number = int(number_of(record))
+  local number = int(number_of(record, at))
   record = ended(record, ending, record:sub(2, 6)) .. number5(now() - EPOCH) .. payout7
     .. record:sub(19, at + 3) .. targets .. record:sub(at + 9)
   balance = int(balance + payout)
-  append_outbox(outbox, block, offset, slot)
+  append_outbox(outbox, e.block, offset, slot)
+  e.newest = e.newest + 1
   call('HSET', bucket('r', book, count), int(count % 128), record)
   call('HSET', user, b, balance, x, int(exposure - worst))
   call('HDEL', pair_key(book), 'b' .. number)
-  call('HDEL', bets_key(t, number), book .. '-' .. int(count))
-  if ending ~= VOID then call('INCR', count_key(t, number)) end
-  return record, balance
+  return record, balance, number
 end

@@ -14,7 +14,7 @@ local phase = call('HMGET', phase_key(t), 'n', 'p', 'f')
 local newest, number = units(phase[1] or nil), number_of(record)
 if not newest or number < newest or number == newest and phase[2] ~= '1' or phase[3] ~= fence() then return {'CLOSED'} end
 
-local ended, what = end_bet(t, name, book, count, record, VOID, targets, tonumber(stake), stake7, tonumber(worst), currency, outbox, slot)
+local ended, what, round = end_bet(name, book, count, record, VOID, targets, tonumber(stake), stake7, tonumber(worst), currency, outbox, slot)
 if not ended then return broken(what) end
-forget_round(t, int(number))
+leave_round(t, round, {book .. '-' .. int(count)}, 0)
 return {'OK', int(count), ended, what, '1'}
