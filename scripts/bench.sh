@@ -27,18 +27,18 @@ bench() {
 
 module=github.com/openoriginals/originals
 evidence=$module/internal/evidence
-whole=("$module/internal/ledger/redisledger" "$module/services/originals")
+whole=("$module/internal/ledger/redisledger" "$module/services/originals" "$module/services/crash")
 
 echo "machine: $(nproc) processors, $(go version)"
 read -ra patterns <<<"${BENCH_PACKAGES:-./...}"
 packages=$(go list "${patterns[@]}")
-mapfile -t parts < <(printf '%s\n' "$packages" | grep -vxF -e "$evidence" -e "${whole[0]}" -e "${whole[1]}" || true)
+mapfile -t parts < <(printf '%s\n' "$packages" | grep -vxF -e "$evidence" "${whole[@]/#/-e}" || true)
 
 bench "${BENCH_TIME:-1s}" "${BENCH_COUNT:-3}" "${parts[@]}"
 # Bulk verification takes whole documents of 200,000 rounds: a count that they
 # divide makes its time per round exact.
 bench 1000000x "${BENCH_COUNT:-3}" "$evidence"
-# Bets and memory repeat themselves: once is enough.
+# Bets, memory and whole rounds repeat themselves: once is enough.
 bench 1x 1 "${whole[@]}"
 
 echo
@@ -51,7 +51,7 @@ awk '
     key = pkg " " name
     for (i = 2; i < NF; i++) {
       if ($(i + 1) == "ns/op") times[key] = times[key] " " $i
-      if ($(i + 1) ~ /^(times-bare|p99-ms|B\/watcher)$/) memory = memory sprintf("  %-62s %s\n", pkg " " name ", " $(i + 1), $i)
+      if ($(i + 1) ~ /^(times-bare|p99-ms|%-decided-in-5ms|ms-to-final|B\/watcher)$/) memory = memory sprintf("  %-62s %s\n", pkg " " name ", " $(i + 1), $i)
       if ($(i + 1) ~ /^B\/(round|player|transfer)$/) memory = memory sprintf("  %-62s %s\n", "Redis memory, " $(i + 1), $i)
     }
   }
