@@ -34,6 +34,7 @@ func RunCrash(t *testing.T, b CrashBackend) {
 		{"A round whose bets were all cancelled leaves nothing to settle", testCrashCancelAll},
 		{"Guard checked before, state written after: a bet is settled once", testCrashSettleOnce},
 		{"A paused owner can write nothing", testCrashFencing},
+		{"A partition that was closed stays closed", testCrashClosedForGood},
 		{"The round's limit is held before a bet is taken, and released when it is not", testCrashLimit},
 		{"After a loss of the store numbers go on above, and no bet is taken meanwhile", func(t *testing.T, f *floor) { testCrashReplaced(t, f, b) }},
 		{"After a loss of the store no bet gets the id of one that was lost", func(t *testing.T, f *floor) { testCrashBook(t, f, b) }},

@@ -71,6 +71,20 @@ func testCrashFencing(t *testing.T, f *floor) {
 	}
 }
 
+// testCrashClosedForGood: a call that opens a partition may be taken twice, the
+// second time as late as the network has it, which may be after the close. A bet
+// that was on its way at the lock must not enter then.
+func testCrashClosedForGood(t *testing.T, f *floor) {
+	p := f.player()
+	f.open(1)
+	_, err := f.b.Store.CloseCrashPartition(f.ctx, f.owner, p.Partition(), 1)
+	f.ok(err)
+	f.ok(f.b.Store.OpenCrashPartition(f.ctx, f.owner, p.Partition(), 1))
+	_, err = f.b.Store.PlaceCrashBet(f.ctx, f.placement(p, "late", 200))
+	f.refused(err, reason.BettingClosed)
+	f.wantBalance(p, 1000)
+}
+
 func second[T any](_ T, err error) error { return err }
 
 func testCrashLimit(t *testing.T, f *floor) {

@@ -5,6 +5,8 @@ local t, epoch, owner, number, open = unpack(ARGV)
 if stranger(t, tonumber(epoch), owner) then return {'FENCED'} end
 local newest = units(call('HGET', KEYS[1], 'n') or '0')
 if not newest or newest > tonumber(number) and open == '1' then return broken('a later round was opened') end
+-- A call to open it may be taken twice, and the second time after the close.
+if open == '1' and newest == tonumber(number) and call('HGET', KEYS[1], 'p') == '0' then return {'OK'} end
 local life = fence()
 if not life then return broken('no master_replid') end
 
