@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	gamecrash "github.com/openoriginals/originals/internal/game/crash"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
 
@@ -163,12 +164,16 @@ type curvePoint struct {
 
 func (c *curve) empty() bool { return len(c.points) == 0 }
 
-func (c *curve) add(us int64, e2 uint32) { c.points = append(c.points, curvePoint{us, e2}) }
+// add adds a point. What no round can show is taken as the nearest that one can.
+func (c *curve) add(us int64, e2 uint32) {
+	us = min(max(us, 0), time.Hour.Microseconds())
+	c.points = append(c.points, curvePoint{us, min(max(e2, gamecrash.MinPointE2), gamecrash.MaxPointE2)})
+}
 
 // end ends the curve at the crash point, right after its last point.
 func (c *curve) end(e2 uint32) {
 	last := &c.points[len(c.points)-1]
-	last.e2 = max(last.e2, e2)
+	last.e2 = min(max(last.e2, e2), gamecrash.MaxPointE2)
 }
 
 // text draws the curve. Its width is ten seconds at least, its height 2.00.

@@ -238,3 +238,17 @@ func TestTableScreen(t *testing.T) {
 		t.Error("half an event was shown")
 	}
 }
+
+// What a gateway sends is drawn, whatever it says.
+func FuzzTableScreen(f *testing.F) {
+	f.Add(`{}`, `{}`)
+	f.Add(`{"elapsedUs":"-9000000000","multiplierE2":99}`, `{"crashE2":0}`)
+	f.Add(`{"elapsedUs":"200000000000000000","multiplierE2":200}`, `{"crashE2":200}`)
+	f.Add(`{"elapsedUs":"9223372036854775807","multiplierE2":4294967295}`, `{"crashE2":4294967295}`)
+	f.Fuzz(func(t *testing.T, tick, crash string) {
+		s := &tableScreen{out: io.Discard, live: true}
+		for _, e := range []tableEvent{{Name: "tick", Data: []byte(tick)}, {Name: "tick", Data: []byte(tick)}, {Name: "crash", Data: []byte(crash)}} {
+			_ = s.show(e) // a broken event is an error
+		}
+	})
+}
