@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"github.com/openoriginals/originals/internal/auth"
 	"github.com/openoriginals/originals/internal/bet"
@@ -253,7 +255,9 @@ func (s *Service) await(ctx context.Context, b *liveBet) (*originalsv1.Round, er
 	return s.answer(ctx, b.taken)
 }
 
-// passOn passes a cash-out on to the owner of the table.
+// passOn passes a cash-out on to the owner of the table. One that says nothing for
+// so long that another may have the table by now is not waited for: the caller is
+// told to repeat the call, and reaches the other.
 func (s *Service) passOn(ctx context.Context, t *table, req *originalsv1.CrashServiceCashOutRequest) (*originalsv1.Round, error) {
 	if t.owner.Load() != nil {
 		return nil, errBetween
@@ -272,6 +276,11 @@ func (s *Service) passOn(ctx context.Context, t *table, req *originalsv1.CrashSe
 	if err != nil {
 		return nil, err
 	}
-	out := metadata.AppendToOutgoingContext(auth.Forward(ctx), hopKey, "1")
-	return originalsv1.NewCrashServiceClient(conn).CashOut(out, req)
+	out, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(auth.Forward(ctx), hopKey, "1"), 2*s.o.stale)
+	defer cancel()
+	round, err := originalsv1.NewCrashServiceClient(conn).CashOut(out, req)
+	if status.Code(err) == codes.DeadlineExceeded && ctx.Err() == nil {
+		return nil, errNoOwner
+	}
+	return round, err
 }
