@@ -43,7 +43,7 @@ func (c *Chain) Terminal() rng.Terminal { return c.links.terminal }
 func (c *Chain) Length() uint32 { return c.links.length }
 
 // Link returns h[number]. Errors: rng.ErrRoundNumber, ErrChainDamaged.
-func (c *Chain) Link(_ context.Context, number uint32) (rng.Link, error) {
+func (c *Chain) Link(number uint32) (rng.Link, error) {
 	link, err := c.links.link(number)
 	if err != nil {
 		return link, fmt.Errorf("chain of table %s: %w", c.table, err)

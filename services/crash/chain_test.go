@@ -39,7 +39,7 @@ func TestGapInTheCrashHashChain(t *testing.T) {
 	}
 	// To and fro, over more segments than are kept.
 	for _, number := range []uint32{1, 2, 4095, 4096, 4097, 8192, 8193, 16384, 16385, 16483, 16484, 1, 9000, 13000, 4097, 16484} {
-		link, err := c.Link(context.Background(), number)
+		link, err := c.Link(number)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestGapInTheCrashHashChain(t *testing.T) {
 		}
 	}
 	for _, number := range []uint32{0, 16485} {
-		if _, err := c.Link(context.Background(), number); !errors.Is(err, rng.ErrRoundNumber) {
+		if _, err := c.Link(number); !errors.Is(err, rng.ErrRoundNumber) {
 			t.Errorf("link %d of 16484: %v", number, err)
 		}
 	}
@@ -128,13 +128,13 @@ func TestDamagedCheckpointIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Link(ctx, 5000); !errors.Is(err, ErrChainDamaged) || !strings.Contains(err.Error(), "table main") || !strings.Contains(err.Error(), "h[8192] does not lead to h[4096]") {
+	if _, err := c.Link(5000); !errors.Is(err, ErrChainDamaged) || !strings.Contains(err.Error(), "table main") || !strings.Contains(err.Error(), "h[8192] does not lead to h[4096]") {
 		t.Errorf("a link behind a damaged checkpoint: %v", err)
 	}
-	if _, err := c.Link(ctx, 9000); !errors.Is(err, ErrChainDamaged) {
+	if _, err := c.Link(9000); !errors.Is(err, ErrChainDamaged) {
 		t.Errorf("a link above a damaged checkpoint: %v", err)
 	}
-	if link, err := c.Link(ctx, 4096); err != nil {
+	if link, err := c.Link(4096); err != nil {
 		t.Errorf("a link below: %v", err)
 	} else if terminal, _ := link.Terminal(4096); terminal != good.Terminal() {
 		t.Error("a link below leads elsewhere")
@@ -146,7 +146,7 @@ func TestDamagedCheckpointIsNamed(t *testing.T) {
 	if c, err = chains.Open(ctx, "main"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Link(ctx, 1); !errors.Is(err, ErrChainDamaged) || !strings.Contains(err.Error(), "does not lead to the terminal") {
+	if _, err := c.Link(1); !errors.Is(err, ErrChainDamaged) || !strings.Contains(err.Error(), "does not lead to the terminal") {
 		t.Errorf("the first links of a damaged chain: %v", err)
 	}
 	damage(func(links []rng.Link) []rng.Link { return links[:2] })

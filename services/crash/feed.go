@@ -90,7 +90,7 @@ func (f *feed) begin(ctx context.Context) error {
 		}
 	}
 	f.last = max(f.last, state.LastEvent)
-	f.view.Apply(f.t.snapshot(state), now)
+	f.view.Apply(f.t.snapshot(ctx, state), now)
 	for _, m := range later {
 		f.view.Apply(m, now)
 	}
@@ -128,7 +128,7 @@ func (f *feed) check(ctx context.Context) {
 		return
 	}
 	if state.LastEvent < f.last || state.LastEvent/eventSeries != f.last/eventSeries {
-		f.show(state)
+		f.show(ctx, state)
 	}
 }
 
@@ -139,13 +139,13 @@ func (f *feed) resync(ctx context.Context) {
 		sleep(ctx, lookInterval)
 		return
 	}
-	f.show(state)
+	f.show(ctx, state)
 }
 
 // show tells all the table anew, after which its events go on.
-func (f *feed) show(state ledger.CrashState) {
+func (f *feed) show(ctx context.Context, state ledger.CrashState) {
 	f.last = state.LastEvent
-	f.tell(f.t.snapshot(state))
+	f.tell(f.t.snapshot(ctx, state))
 }
 
 // message decodes an event. One that is broken is an empty event: its number
@@ -156,7 +156,7 @@ func (f *feed) message(ctx context.Context, e ledger.CrashEvent) *originalsv1.Cr
 	case e.Crash:
 		m.Body = &originalsv1.CrashEvent_Crash_{Crash: f.t.crashMessage(ctx, e.Step.Round)}
 	case e.Step != nil:
-		m.Body = &originalsv1.CrashEvent_Phase{Phase: f.t.message(*e.Step)}
+		m.Body = &originalsv1.CrashEvent_Phase{Phase: f.t.message(ctx, *e.Step)}
 	default:
 		if err := proto.Unmarshal(e.Encoded, m); err != nil {
 			f.t.report(ctx, "an event is broken", err)
@@ -233,15 +233,15 @@ func (f *feed) quit(p *place) {
 }
 
 // snapshot shows a table as it stands, numbered as the newest event.
-func (t *table) snapshot(s ledger.CrashState) *originalsv1.CrashEvent {
-	return &originalsv1.CrashEvent{Event: int64(s.LastEvent), Body: &originalsv1.CrashEvent_Snapshot{Snapshot: t.message(s)}}
+func (t *table) snapshot(ctx context.Context, s ledger.CrashState) *originalsv1.CrashEvent {
+	return &originalsv1.CrashEvent{Event: int64(s.LastEvent), Body: &originalsv1.CrashEvent_Snapshot{Snapshot: t.message(ctx, s)}}
 }
 
 // crashMessage shows the end of a round, with its link: every round up to it has
 // its outcome.
 func (t *table) crashMessage(ctx context.Context, r ledger.CrashRound) *originalsv1.CrashEvent_Crash {
 	m := &originalsv1.CrashEvent_Crash{Number: r.Number, CrashE2: r.PointE2}
-	link, err := t.Chain.Link(ctx, r.Number)
+	link, err := t.Chain.Link(r.Number)
 	if err != nil {
 		t.report(ctx, "the link of a crashed round cannot be read", err)
 		return m

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -51,7 +52,7 @@ func finalRounds(ctx context.Context, store ledger.CrashStore, table string, fir
 			rounds = append(rounds, ledger.CrashRound{Number: n, Phase: ledger.CrashFinal, OpenUs: v.TimeUs, LockUs: v.TimeUs, Void: v.Reason})
 		}
 	}
-	slices.SortFunc(rounds, func(a, b ledger.CrashRound) int { return int(a.Number) - int(b.Number) })
+	slices.SortFunc(rounds, func(a, b ledger.CrashRound) int { return cmp.Compare(a.Number, b.Number) })
 	return rounds, nil
 }
 
@@ -67,7 +68,7 @@ func (s *Service) ListTables(ctx context.Context, _ *originalsv1.ListTablesReque
 			if err != nil {
 				return nil, err
 			}
-			res.Tables = append(res.Tables, t.message(state))
+			res.Tables = append(res.Tables, t.message(ctx, state))
 		}
 	}
 	return res, nil
@@ -83,7 +84,7 @@ func (s *Service) GetTable(ctx context.Context, req *originalsv1.GetTableRequest
 	if err != nil {
 		return nil, err
 	}
-	m := t.message(state)
+	m := t.message(ctx, state)
 	p, ok := maybePlayer(ctx)
 	if !ok {
 		return m, nil
@@ -127,7 +128,7 @@ func (s *Service) GetCrashRound(ctx context.Context, req *originalsv1.GetCrashRo
 	if err != nil {
 		return nil, err
 	}
-	m, err := t.roundMessage(ctx, r, final)
+	m, err := t.roundMessage(r, final)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (s *Service) GetCrashRound(ctx context.Context, req *originalsv1.GetCrashRo
 
 // roundMessage shows a round. Its link is shown once it is final, and so are
 // the rounds before: there is never more than one that is not.
-func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final bool) (*originalsv1.CrashRound, error) {
+func (t *table) roundMessage(r ledger.CrashRound, final bool) (*originalsv1.CrashRound, error) {
 	m := &originalsv1.CrashRound{
 		Table: t.name(), Number: r.Number, State: originalsv1.CrashRound_OPEN, Scheme: crash.Scheme,
 		Terminal: t.Chain.Terminal().String(), Salt: t.Chain.Salt(), Beacon: t.beaconMessage(r),
@@ -150,7 +151,7 @@ func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final boo
 		return m, nil
 	}
 	m.State = originalsv1.CrashRound_SETTLED
-	link, err := t.Chain.Link(ctx, r.Number)
+	link, err := t.Chain.Link(r.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final boo
 	m.Hash = &hash
 	if r.Void != "" {
 		m.State = originalsv1.CrashRound_VOID
-		if point, err = t.voidPoint(ctx, r); errors.Is(err, errSalt) {
+		if point, err = t.voidPoint(r); errors.Is(err, errSalt) {
 			return m, nil // nobody can know it
 		}
 		if err != nil {
@@ -171,12 +172,12 @@ func (t *table) roundMessage(ctx context.Context, r ledger.CrashRound, final boo
 
 // voidPoint derives the crash point that a void round would have had. Errors:
 // errSalt.
-func (t *table) voidPoint(ctx context.Context, r ledger.CrashRound) (uint32, error) {
+func (t *table) voidPoint(r ledger.CrashRound) (uint32, error) {
 	salt, err := t.saltOf(r)
 	if err != nil {
 		return 0, err
 	}
-	return t.point(ctx, r.Number, salt)
+	return t.point(r.Number, salt)
 }
 
 // ownBet finds the player's bet in a round; nil when there is none. The numbers
@@ -264,7 +265,7 @@ func (s *Service) page(ctx context.Context, t *table, newest ledger.CrashRound, 
 		rounds = append(rounds, newest)
 	}
 	for _, r := range slices.Backward(rounds) {
-		m, err := t.roundMessage(ctx, r, r.Phase == ledger.CrashFinal)
+		m, err := t.roundMessage(r, r.Phase == ledger.CrashFinal)
 		if err != nil {
 			return nil, err
 		}

@@ -266,7 +266,7 @@ func (h *house) awaitPhase(number uint32, phase ledger.CrashPhase) {
 // point is the crash point by the chain.
 func (h *house) point(number uint32) uint32 {
 	h.t.Helper()
-	link, err := h.chain.Link(context.Background(), number)
+	link, err := h.chain.Link(number)
 	if err != nil {
 		h.t.Fatal(err)
 	}

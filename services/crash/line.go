@@ -243,7 +243,7 @@ func (t *table) endText(ctx context.Context, s ledger.CrashState) string {
 	if !t.isUsedUp(s) {
 		return ""
 	}
-	end, err := t.Chain.Link(ctx, t.Chain.Length())
+	end, err := t.Chain.Link(t.Chain.Length())
 	if err != nil {
 		t.report(ctx, "the end of the chain cannot be read", err)
 	}

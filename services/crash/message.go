@@ -22,13 +22,13 @@ var phases = map[ledger.CrashPhase]originalsv1.CrashTable_Phase{
 
 // message shows a table. What a running round will come to is not in the state
 // that it is made from.
-func (t *table) message(s ledger.CrashState) *originalsv1.CrashTable {
+func (t *table) message(ctx context.Context, s ledger.CrashState) *originalsv1.CrashTable {
 	r := s.Round
 	m := &originalsv1.CrashTable{
 		Table: t.name(), Scheme: crash.Scheme, Growth: crash.GrowthScheme, GrowthSha256: t.s.digest,
 		Phase: phases[r.Phase], Number: r.Number,
 		Terminal: t.Chain.Terminal().String(), ChainLength: t.Chain.Length(), Salt: t.Chain.Salt(), Beacon: t.beaconMessage(r),
-		Next: t.nextMessage(), Previous: t.Chain.Kept().After, End: t.endText(context.Background(), s),
+		Next: t.nextMessage(), Previous: t.Chain.Kept().After, End: t.endText(ctx, s),
 		Timings: &originalsv1.CrashTable_Timings{
 			BettingMs: uint32(t.Betting.Milliseconds()), CrashedMs: uint32(t.Crashed.Milliseconds()), TickMs: uint32(t.Tick.Milliseconds()),
 		},

@@ -365,7 +365,7 @@ func (g *dealer) pointOf(ctx context.Context, r ledger.CrashRound) (uint32, erro
 		if err != nil {
 			return 0, err
 		}
-		return g.point(ctx, r.Number, salt)
+		return g.point(r.Number, salt)
 	})
 }
 

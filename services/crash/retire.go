@@ -20,7 +20,7 @@ func (g *dealer) retire(ctx context.Context, s ledger.CrashState) error {
 	if next == nil {
 		g.s.o.Log.Error("the chain of the table is used up, and none comes next", zap.String("table", g.name()))
 	}
-	g.events.publish(ctx, &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Phase{Phase: g.message(s)}})
+	g.events.publish(ctx, &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Phase{Phase: g.message(ctx, s)}})
 	return errors.Join(errUsedUp, ctx.Err())
 }
 

@@ -195,8 +195,8 @@ func (t *table) report(ctx context.Context, what string, err error) {
 }
 
 // point derives the crash point of a round.
-func (t *table) point(ctx context.Context, number uint32, salt rng.Salt) (uint32, error) {
-	link, err := t.Chain.Link(ctx, number)
+func (t *table) point(number uint32, salt rng.Salt) (uint32, error) {
+	link, err := t.Chain.Link(number)
 	if err != nil {
 		return 0, err
 	}

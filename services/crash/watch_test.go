@@ -132,7 +132,7 @@ func TestNothingBeforeTheCrashTellsTheCrashPoint(t *testing.T) {
 	if _, err := p.bet(alice, "x", 110); err != nil {
 		t.Fatal(err)
 	}
-	link, err := h.chain.Link(t.Context(), 1)
+	link, err := h.chain.Link(1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func TestTheLifeOfAChain(t *testing.T) {
 	if err != nil || chain.Salt().GetValue() != block || chain.Terminal().String() != printed[1] {
 		t.Fatalf("opened as %v, %v", chain, err)
 	}
-	link, err := chain.Link(t.Context(), 5000)
+	link, err := chain.Link(5000)
 	if err != nil {
 		t.Fatal(err)
 	}
