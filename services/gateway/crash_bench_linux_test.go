@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -135,15 +136,18 @@ func percentile(sorted []int64, p int) int64 {
 
 // crowd is a gateway with many watchers, who are in another process.
 type crowd struct {
-	b     *testing.B
+	b     testing.TB
 	s     *tableStage
+	at    net.Addr
 	count int
 	in    *bufio.Scanner
 	ask   func()
+	leave func() // all at once
 	event int64
 }
 
-func newCrowd(b *testing.B, count int) *crowd {
+// newCrowd starts a gateway without watchers.
+func newCrowd(b testing.TB, count int) *crowd {
 	b.Helper()
 	s := &tableStage{t: b, fake: &tableFake{events: make(chan *originalsv1.CrashEvent, 1000)}, stop: make(chan struct{})}
 	local := server.NewLocal(nil, nil)
@@ -161,36 +165,46 @@ func newCrowd(b *testing.B, count int) *crowd {
 	front := server.NewHTTP("", s.g)
 	go func() { _ = front.Serve(l) }()
 	b.Cleanup(func() { _ = front.Close() })
+	b.Cleanup(s.end)
 	s.fake.events <- tableSnapshot(1)
+	return &crowd{b: b, s: s, at: l.Addr(), count: count, event: 1}
+}
 
+// join has all watchers come, as fast as they can.
+func (c *crowd) join() {
+	c.b.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	readers := exec.CommandContext(ctx, os.Args[0])
-	readers.Env = append(os.Environ(), readerVariable+"="+l.Addr().String()+" "+strconv.Itoa(count))
+	readers.Env = append(os.Environ(), readerVariable+"="+c.at.String()+" "+strconv.Itoa(c.count))
 	readers.Stderr = os.Stderr
 	stdin, err := readers.StdinPipe()
 	if err != nil {
-		b.Fatal(err)
+		c.b.Fatal(err)
 	}
 	stdout, err := readers.StdoutPipe()
 	if err != nil {
-		b.Fatal(err)
+		c.b.Fatal(err)
 	}
 	if err := readers.Start(); err != nil {
-		b.Fatal(err)
+		c.b.Fatal(err)
 	}
-	b.Cleanup(func() {
+	c.leave = sync.OnceFunc(func() {
 		cancel()
 		_ = readers.Wait() // killed
-		s.end()
 	})
-	c := &crowd{b: b, s: s, count: count, in: bufio.NewScanner(stdout), event: 1, ask: func() { fmt.Fprintln(stdin) }}
+	c.b.Cleanup(c.leave)
+	c.in, c.ask = bufio.NewScanner(stdout), func() { fmt.Fprintln(stdin) }
 	if !c.in.Scan() {
-		b.Fatal("the readers did not connect")
+		c.b.Fatal("the readers did not connect")
 	}
-	s.awaitLeft(count)
+}
+
+// settle waits until all have come, and were sent what there was.
+func (c *crowd) settle() {
+	c.b.Helper()
+	c.s.awaitLeft(c.count)
 	time.Sleep(time.Second)
 	c.report()
-	return c
 }
 
 // report returns how many ticks were read since the last report, and their 50th
@@ -281,6 +295,8 @@ func BenchmarkWatchers(b *testing.B) {
 	const count = 10_000
 	memory := memoryInUse()
 	c := newCrowd(b, count)
+	c.join()
+	c.settle()
 	b.ReportMetric(float64(memoryInUse()-memory)/count, "B/watcher")
 	conns := c.conns()
 	if len(conns) != count {
