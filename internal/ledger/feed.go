@@ -131,8 +131,8 @@ type Feed interface {
 	// acknowledged may be, a dead letter too: it reports what was booked.
 	Acknowledge(ctx context.Context, operator string, acks []Ack) ([]AckResult, error)
 
-	// Release gives back what a claim still holds, and returns how many players. It
-	// counts as a claim in vain.
+	// Release gives back what a claim still holds, and returns how many players. The
+	// claim counts for how long they wait, and never towards a dead letter.
 	Release(ctx context.Context, operator, claimID string) (int, error)
 
 	// Extend sets a new end of what a claim still holds, and returns how many players.
@@ -142,7 +142,8 @@ type Feed interface {
 	Rejected(ctx context.Context, operator string, partition int, after uint64, count int) ([]SettledRound, error)
 
 	// Requeue makes a dead letter claimable again, before all later settlements of its
-	// player but those that are leased at that moment. ErrNotFound: it is none.
+	// player but those that are leased at that moment. One that waits to be acknowledged
+	// stays as it is: it may be a repeat. ErrNotFound: it was acknowledged, or is none.
 	Requeue(ctx context.Context, operator string, id RoundID) error
 
 	// Digest sums up settlements. ErrNotFound: older than what is kept.

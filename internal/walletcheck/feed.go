@@ -277,8 +277,8 @@ func (p *platform) RequeueSettlement(_ context.Context, req *originalsv1.Requeue
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.byID[req.GetSettlementId()]
-	if e == nil || !e.rejected {
-		return nil, reason.New(reason.SettlementNotFound, "no such dead letter")
+	if e == nil || !e.open() && !e.rejected {
+		return nil, reason.New(reason.SettlementNotFound, "no such settlement, or it was acknowledged")
 	}
 	e.rejected, e.RejectReason = false, ""
 	return new(originalsv1.RequeueSettlementResponse), nil

@@ -294,7 +294,7 @@ func (b *books) Requeue(_ context.Context, operator string, id ledger.RoundID) e
 	defer b.mu.Unlock()
 	b.writes++
 	e := b.find(operator, id)
-	if e == nil || !e.rejected {
+	if e == nil || e.acked {
 		return ledger.ErrNotFound
 	}
 	e.rejected = false

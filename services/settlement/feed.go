@@ -212,7 +212,7 @@ func (s *Service) ListRejected(ctx context.Context, req *originalsv1.ListRejecte
 	return res, nil
 }
 
-// RequeueSettlement makes a dead letter claimable again.
+// RequeueSettlement makes a dead letter claimable again. What is claimable stays so.
 func (s *Service) RequeueSettlement(ctx context.Context, req *originalsv1.RequeueSettlementRequest) (*originalsv1.RequeueSettlementResponse, error) {
 	name, id, err := readTarget(ctx, req.GetSettlementId())
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *Service) RequeueSettlement(ctx context.Context, req *originalsv1.Requeu
 	defer cancel()
 	err = s.o.Store.Requeue(step, name, id)
 	if errors.Is(err, ledger.ErrNotFound) {
-		return nil, reason.New(reason.SettlementNotFound, "no such dead letter of this operator")
+		return nil, reason.New(reason.SettlementNotFound, "no such settlement of this operator, or it was acknowledged")
 	}
 	if err != nil {
 		return nil, err

@@ -53,13 +53,8 @@ func TestKnownErrorsHadNoEffectAndUnknownOnesAreResolvedByRepeating(t *testing.T
 			_, err := w.ExtendClaim(w.ctx, &originalsv1.ExtendClaimRequest{ClaimId: "held", LeaseSeconds: 120})
 			return err
 		},
-		// One that had its effect and lost its answer finds no dead letter when it
-		// is repeated.
 		"Requeue": func(w world, _ ledger.SettledRound) error {
 			_, err := w.RequeueSettlement(w.ctx, &originalsv1.RequeueSettlementRequest{SettlementId: w.dead.Round.String()})
-			if reason.Of(err) == reason.SettlementNotFound && !w.b.find("north", w.dead.Round).rejected {
-				return nil
-			}
 			return err
 		},
 		"Settlement": func(w world, r ledger.SettledRound) error {

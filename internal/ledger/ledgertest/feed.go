@@ -33,10 +33,16 @@ var feedChecks = []walletCheck{
 	{"a wallet that lags behind shows in its backlog", backlog},
 	{"attempts are capped, with growing delay, and hold back nobody else", attemptsCapped},
 	{"release gives back, extend prolongs", releaseAndExtend},
+	{"what is given back again and again waits longer, and is never a dead letter", releasedStays},
 	{"two claimers at once never hold one player", claimersAtOnce},
 	{"what nobody booked is not forgotten with what was acknowledged beside it", pendingStays},
 	{"a claim that is made twice at once has the same items both times", claimTwiceAtOnce},
 	{"a claim that was cut off and is repeated has no more than its most", claimCutOff},
+	{"a claim that is full at home, partly there, or not at all", claimAtHome},
+	{"a claim that is cut off at any step, wherever its settlements are", claimAtHomeFaults},
+	{"a claim at home comes on a dead letter", claimAtHomeBuries},
+	{"a claim of 500 settlements takes 500", claimOfTheMost},
+	{"a claim that many make at once has the same items, at most so many, and keeps nothing else", claimStorm},
 	{"a failed claim or acknowledgement that had an effect: each step", feedFaults},
 }
 
@@ -335,16 +341,26 @@ func rejectedGoOn(t *testing.T, w Wallets) {
 		t.Fatalf("%+v", after)
 	}
 	wantErr(t, w.Store.Requeue(ctx, p.Operator, ids[1]), ledger.ErrNotFound)
-	if err := w.Store.Requeue(ctx, p.Operator, ids[2]); err != nil {
+	for range 3 { // its answer was lost
+		if err := w.Store.Requeue(ctx, p.Operator, ids[2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := p.play(1)[0] // nobody has looked for it: it waits to be claimed, too
+	if err := w.Store.Requeue(ctx, p.Operator, later); err != nil {
 		t.Fatal(err)
 	}
-	wantErr(t, w.Store.Requeue(ctx, p.Operator, ids[2]), ledger.ErrNotFound)
 	// The one that was put back comes before what nobody claimed yet.
 	next := claim(t, w, newClaim(p.Operator, 4, long))
-	if !slices.Equal(roundsOf(next), []ledger.RoundID{ids[2], ids[4]}) || next[0].Attempt != 1 {
+	if !slices.Equal(roundsOf(next), []ledger.RoundID{ids[2], ids[4], later}) || next[0].Attempt != 1 {
 		t.Fatalf("%+v", next)
 	}
-	wantStatuses(t, acknowledge(t, w, p.Operator, booked(next)...), all(2, ledger.Acknowledged)...)
+	if err := w.Store.Requeue(ctx, p.Operator, ids[2]); err != nil { // a repeat that comes late calls nothing back
+		t.Fatal(err)
+	}
+	wantStatuses(t, acknowledge(t, w, p.Operator, booked(next)...), all(3, ledger.Acknowledged)...)
+	wantErr(t, w.Store.Requeue(ctx, p.Operator, ids[2]), ledger.ErrNotFound)
+	wantErr(t, w.Store.Requeue(ctx, p.Operator, p.draw(p.dice(1)).Round.ID), ledger.ErrNotFound) // an open round
 	// A dead letter that was booked after all is acknowledged without a token.
 	wantStatuses(t, acknowledge(t, w, p.Operator, ledger.Ack{Round: ids[0], Token: got[0].Token, WalletTransaction: "x"}), ledger.StaleLease)
 	wantStatuses(t, acknowledge(t, w, p.Operator, ledger.Ack{Round: ids[0], WalletTransaction: "x"}), ledger.Acknowledged)

@@ -46,6 +46,10 @@ type Wallets struct {
 	// Forget drops what is kept for a time alone, as if that were over.
 	Forget func()
 
+	// ClaimHome returns the partition that keeps the record of a claim and leases
+	// first; nil where that is not told.
+	ClaimHome func(operator, id string) int
+
 	// Faulty returns the same store as one whose steps fail as decide says: the
 	// calls of the store beneath are counted 0, 1, 2, ...
 	Faulty func(decide func(call int) Fault) WalletStore

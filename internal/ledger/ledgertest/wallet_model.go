@@ -58,7 +58,7 @@ type walletModel struct {
 // walletEvents is what random interleavings are to contain.
 var walletEvents = []string{
 	"APPLIED", "REFUSED", "TRANSFER_CANCELLED", "replayed", "reused", "got", "cancelled", "cancelled too late", "claimed", "claimed again",
-	"ACKNOWLEDGED", "ALREADY_ACKNOWLEDGED", "STALE_LEASE", "CONFLICT", "rejected", "unburied", "released", "extended", "requeued", "requeued among later ones",
+	"ACKNOWLEDGED", "ALREADY_ACKNOWLEDGED", "STALE_LEASE", "CONFLICT", "rejected", "unburied", "released", "extended", "requeued", "requeued again", "requeued among later ones",
 	"requeued behind leased ones", "listed", "summed up", "VOID",
 }
 
@@ -246,7 +246,8 @@ func (m *walletModel) lease(rt *rapid.T) time.Duration {
 }
 
 func (m *walletModel) claim(rt *rapid.T) {
-	c := &modelClaim{Claim: newClaim(m.operator, rapid.SampledFrom([]int{500, 500, 3, 1}).Draw(rt, "max"), m.lease(rt))}
+	c := &modelClaim{Claim: claimsAt(m.w, m.operator, m.player(rt).Partition(), rapid.Bool().Draw(rt, "at home"),
+		rapid.SampledFrom([]int{500, 500, 3, 1}).Draw(rt, "max"), m.lease(rt))}
 	due := map[*modelPlayer]bool{}
 	for _, p := range m.players {
 		if len(p.held)+len(p.fresh) == 0 || p.due.After(m.now) {
@@ -254,7 +255,7 @@ func (m *walletModel) claim(rt *rapid.T) {
 		}
 		due[p] = true
 		p.sort()
-		if len(p.held) > 0 && p.vain >= m.w.Attempts {
+		if p.spent(m.w.Attempts) {
 			c.Max = 500 // so that it is known who becomes a dead letter
 		}
 	}
@@ -280,11 +281,11 @@ func (m *walletModel) claim(rt *rapid.T) {
 			}
 			continue
 		}
-		if len(p.held) > 0 && p.vain >= m.w.Attempts {
+		if p.spent(m.w.Attempts) {
 			m.did("out of attempts")
 			p.held[0].state = 'd'
 			p.held[0].RejectReason = "attempts"
-			p.held, p.vain = p.held[1:], 0
+			p.held, p.vain, p.back = p.held[1:], 0, 0
 		}
 		whole := len(c.items) < c.Max
 		m.leased(rt, p, run, whole, c)

@@ -81,12 +81,16 @@ func (m *walletModel) requeue(rt *rapid.T) {
 		}
 	}
 	err := m.w.Store.Requeue(ctx, m.operator, s.Round)
-	if s.state != 'd' {
+	if s.state == 'a' {
 		wantErr(rt, err, ledger.ErrNotFound)
 		return
 	}
 	if err != nil {
 		rt.Fatalf("requeue: %v", err)
+	}
+	if s.state == 'p' {
+		m.did("requeued again")
+		return
 	}
 	s.state, s.RejectReason = 'p', ""
 	s.player.putBack(s, m.now)
@@ -188,6 +192,9 @@ func (m *walletModel) release(rt *rapid.T) {
 	}
 	for _, p := range players {
 		m.did("released")
+		if p.vain > p.back {
+			p.back++
+		}
 		p.token, p.leased, p.due = 0, 0, m.now.Add(m.delay(p.vain))
 	}
 	c.released = true

@@ -18,6 +18,7 @@ type modelPlayer struct {
 	mixed   bool               // one was put back behind later ones that were leased
 	fresh   []*modelSettlement // never claimed, or put back before all that were
 	vain    int                // claims since the oldest became it
+	back    int                // those of them that were given back
 	token   uint64
 	newest  uint64 // token
 	end     time.Time
@@ -47,7 +48,7 @@ func (p *modelPlayer) putBack(s *modelSettlement, now time.Time) {
 		at = len(p.held) - p.leased
 	}
 	if p.held = slices.Insert(p.held, p.leased+at, s); p.leased+at == 0 {
-		p.vain = 0
+		p.vain, p.back = 0, 0
 	}
 	s.Attempt = 0
 }
@@ -60,17 +61,20 @@ func (p *modelPlayer) sort() {
 	oldest := p.held[0]
 	slices.SortFunc(p.held, bySequence)
 	if p.mixed = false; p.held[0] != oldest {
-		p.vain = 0
+		p.vain, p.back = 0, 0
 	}
 }
 
 func bySequence(a, b *modelSettlement) int { return int(a.Sequence) - int(b.Sequence) }
 
+// spent reports whether the next claim makes a dead letter of his oldest.
+func (p *modelPlayer) spent(attempts int) bool { return len(p.held) > 0 && p.vain-p.back >= attempts }
+
 func (p *modelPlayer) remove(s *modelSettlement, now time.Time) {
 	if i := slices.Index(p.held, s); i >= 0 {
 		p.held = slices.Delete(p.held, i, i+1)
 		if i == 0 {
-			p.vain = 0
+			p.vain, p.back = 0, 0
 		}
 		if i < p.leased {
 			if p.leased--; p.leased == 0 {

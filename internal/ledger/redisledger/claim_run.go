@@ -26,8 +26,9 @@ type claimRun struct {
 	key            string // of the claim at home
 	ending, latest string // as Redis said
 
-	rounds  []ledger.SettledRound
-	touched []string // partitions that gave something
+	rounds []ledger.SettledRound
+	leased []int    // partitions where this claim has something
+	from   []string // those of them that the rounds are from
 }
 
 // goOn fills up what home gave.
@@ -72,7 +73,8 @@ func (c *claimRun) inTurn(wanted func(p int) bool) (order []int) {
 	return order
 }
 
-// finish fills up from the rest of the partitions, and ends the claim at home.
+// finish fills up from the rest of the partitions, and ends the claim at home. Where
+// another call of it was done first, its answer is that of both.
 func (c *claimRun) finish(ctx context.Context, rest []int) ([]ledger.SettledRound, error) {
 	if len(c.rounds) < c.claim.Max {
 		rest, err := c.promising(ctx, rest)
@@ -83,37 +85,39 @@ func (c *claimRun) finish(ctx context.Context, rest []int) ([]ledger.SettledRoun
 			return nil, err
 		}
 	}
-	own := strings.Join(c.touched, ",")
+	own := strings.Join(c.from, ",")
 	r, err := c.run(ctx, claimDoneScript, []string{c.key}, own)
 	if err != nil {
 		return nil, err
 	}
-	if kept := r.text(1); kept != own {
-		return c.giveWay(ctx, kept)
+	kept := r.text(1)
+	if err := c.giveBack(ctx, kept); err != nil {
+		return nil, err
 	}
-	return c.rounds, nil
+	if kept == own {
+		return c.rounds, nil
+	}
+	return c.kept(ctx, kept)
 }
 
-// giveWay returns what another call of the same claim, which was done first, has
-// answered with, and gives back what this one leased elsewhere.
-func (c *claimRun) giveWay(ctx context.Context, kept string) ([]ledger.SettledRound, error) {
-	own, err := parsePartitions(strings.Join(c.touched, ","))
+// untold is the end of what is given back and no wallet was told of.
+const untold = "0"
+
+// giveBack gives back what the claim has in partitions that are not in its answer.
+func (c *claimRun) giveBack(ctx context.Context, answer string) error {
+	answered, err := parsePartitions(answer)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	answered, err := parsePartitions(kept)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range own {
+	for _, p := range c.leased {
 		if slices.Contains(answered, p) {
 			continue
 		}
-		if _, err := c.run(ctx, claimChangeScript, []string{outboxKey(c.claim.Operator, p)}, c.claim.Operator, c.claim.ID, "", c.backoff.Milliseconds()); err != nil {
-			return nil, err
+		if _, err := c.run(ctx, claimChangeScript, []string{outboxKey(c.claim.Operator, p)}, c.claim.Operator, c.claim.ID, untold, c.backoff.Milliseconds()); err != nil {
+			return err
 		}
 	}
-	return c.kept(ctx, kept)
+	return nil
 }
 
 // kept returns what a claim that was done holds.
@@ -179,13 +183,18 @@ func (c *claimRun) visit(ctx context.Context, partitions []int) error {
 	return nil
 }
 
-// add takes what a partition gave.
+// add takes what a partition gave. What is more than there is room for was leased by
+// another call at the same time: one of both has to do without.
 func (c *claimRun) add(ctx context.Context, partition int, r reply) error {
 	got, err := c.claimed(ctx, c.claim.Operator, partition, r)
-	if err == nil && len(got) > 0 {
-		c.rounds, c.touched = append(c.rounds, got...), append(c.touched, strconv.Itoa(partition))
+	if err != nil || len(got) == 0 {
+		return err
 	}
-	return err
+	c.leased = append(c.leased, partition)
+	if len(got) <= c.claim.Max-len(c.rounds) {
+		c.rounds, c.from = append(c.rounds, got...), append(c.from, strconv.Itoa(partition))
+	}
+	return nil
 }
 
 // claimed reads what a partition gave to a claim, in the order of sequences.

@@ -26,14 +26,15 @@ func claimHome(operator, id string) (partition int, key string) {
 // picks, and leases there first, in the same step; if that is not enough it goes from
 // partition to partition, each of which decides once what it gives to this claim. So a
 // repeat has the same items, and one that comes while the first runs, or after it was
-// cut off, goes the same way; of two that run at once the one that is done first
-// decides, and the other gives way. After the lease's end a repeat has nothing; the id
-// is remembered for a day more.
+// cut off, finds what that leased; of two that run at once the one that is done first
+// decides, and what only the other leased is given back. After the lease's end a repeat
+// has nothing; the id is remembered for a day more.
 //
 // A player is leased with his oldest settlements. A lease that ends without an
 // acknowledgement of the oldest makes the player wait, the first time not at all
 // and then twice as long each time, and after Options.Attempts such claims his
 // oldest becomes a dead letter with the reason "attempts"; those after it go on.
+// One that was given back counts for the wait alone.
 func (s *Store) Claim(ctx context.Context, c ledger.Claim) ([]ledger.SettledRound, error) {
 	if !validBetID(c.ID) || c.Max < 1 || c.Max > 500 || c.Lease < time.Second/100 || c.Lease > time.Hour {
 		return nil, fmt.Errorf("redisledger: claim of at most %d for %s, or its id, is not valid", c.Max, c.Lease)
@@ -65,8 +66,8 @@ func (s *Store) Claim(ctx context.Context, c ledger.Claim) ([]ledger.SettledRoun
 	return nil, r.unexpected(claimHomeScript)
 }
 
-// Release implements ledger.Feed. A release counts as a claim in vain, so that a
-// player is given back at once only the first time.
+// Release implements ledger.Feed. A player is given back at once the first time, and
+// after further claims in vain waits as after a lease that ended.
 func (s *Store) Release(ctx context.Context, operator, claimID string) (int, error) {
 	n, _, err := s.changeClaim(ctx, operator, claimID, 0)
 	if err != nil {
@@ -222,7 +223,10 @@ func (s *Store) Requeue(ctx context.Context, operator string, id ledger.RoundID)
 	if _, err := ledger.ParsePairID(string(id.Pair)); err != nil {
 		return ledger.ErrNotFound
 	}
-	r, err := s.run(ctx, requeueScript, []string{tag(id.Pair.Partition()) + ":d:" + operator}, operator, short(id.Pair), nonceText(id.Nonce))
+	partition := id.Pair.Partition()
+	r, err := s.sorted(ctx, operator, partition, func() (reply, error) {
+		return s.run(ctx, requeueScript, []string{tag(partition) + ":d:" + operator}, operator, short(id.Pair), nonceText(id.Nonce))
+	})
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func wallets(t testing.TB, url string, wait func(time.Duration)) ledgertest.Wall
 	return ledgertest.Wallets{
 		Store: redisledger.New(client(t, url), walletOptions), Wait: wait,
 		TransferLease: walletOptions.TransferLease, Attempts: walletOptions.Attempts, Backoff: walletOptions.Backoff,
-		Forget: func() { forget(t, client(t, url)) },
+		Forget: func() { forget(t, client(t, url)) }, ClaimHome: redisledger.ClaimHome,
 		Faulty: func(decide func(call int) ledgertest.Fault) ledgertest.WalletStore {
 			c := client(t, url)
 			c.AddHook(&faultHook{decide: decide})

@@ -66,7 +66,8 @@ type SettlementServiceClient interface {
 	// AcknowledgeSettlements says what the wallet booked, each with a status of
 	// its own.
 	AcknowledgeSettlements(ctx context.Context, in *AcknowledgeSettlementsRequest, opts ...grpc.CallOption) (*AcknowledgeSettlementsResponse, error)
-	// ReleaseSettlements gives a claim back before its lease ends.
+	// ReleaseSettlements gives a claim back before its lease ends. Such a claim counts
+	// for how long its players wait, and never towards a dead letter.
 	ReleaseSettlements(ctx context.Context, in *ReleaseSettlementsRequest, opts ...grpc.CallOption) (*ReleaseSettlementsResponse, error)
 	// ExtendClaim sets a new end to the leases of a claim.
 	ExtendClaim(ctx context.Context, in *ExtendClaimRequest, opts ...grpc.CallOption) (*ExtendClaimResponse, error)
@@ -74,7 +75,8 @@ type SettlementServiceClient interface {
 	// claimed too often: the dead letters.
 	ListRejected(ctx context.Context, in *ListRejectedRequest, opts ...grpc.CallOption) (*ListRejectedResponse, error)
 	// RequeueSettlement makes a dead letter claimable again, before all later
-	// settlements of its player but those that are leased at that moment.
+	// settlements of its player but those that are leased at that moment. One that
+	// waits to be acknowledged stays as it is, so that this can be repeated.
 	RequeueSettlement(ctx context.Context, in *RequeueSettlementRequest, opts ...grpc.CallOption) (*RequeueSettlementResponse, error)
 	// GetDigest sums up the settlements of an hour, of a day, or of a run of
 	// sequences within, so that two sets of books can be compared.
@@ -269,7 +271,8 @@ type SettlementServiceServer interface {
 	// AcknowledgeSettlements says what the wallet booked, each with a status of
 	// its own.
 	AcknowledgeSettlements(context.Context, *AcknowledgeSettlementsRequest) (*AcknowledgeSettlementsResponse, error)
-	// ReleaseSettlements gives a claim back before its lease ends.
+	// ReleaseSettlements gives a claim back before its lease ends. Such a claim counts
+	// for how long its players wait, and never towards a dead letter.
 	ReleaseSettlements(context.Context, *ReleaseSettlementsRequest) (*ReleaseSettlementsResponse, error)
 	// ExtendClaim sets a new end to the leases of a claim.
 	ExtendClaim(context.Context, *ExtendClaimRequest) (*ExtendClaimResponse, error)
@@ -277,7 +280,8 @@ type SettlementServiceServer interface {
 	// claimed too often: the dead letters.
 	ListRejected(context.Context, *ListRejectedRequest) (*ListRejectedResponse, error)
 	// RequeueSettlement makes a dead letter claimable again, before all later
-	// settlements of its player but those that are leased at that moment.
+	// settlements of its player but those that are leased at that moment. One that
+	// waits to be acknowledged stays as it is, so that this can be repeated.
 	RequeueSettlement(context.Context, *RequeueSettlementRequest) (*RequeueSettlementResponse, error)
 	// GetDigest sums up the settlements of an hour, of a day, or of a run of
 	// sequences within, so that two sets of books can be compared.

@@ -63,16 +63,6 @@ local function decide(p, entry, token, reported, why)
   return DONE, text .. string.char(DEAD * 16)
 end
 
--- missing tells a settlement that is not sorted yet, LATER, from one that is none,
--- nil, and returns the entry of one whose block went.
-local function missing(name, id, block, field)
-  local record = call('HGET', tag .. ':r:' .. id .. ':' .. block, field)
-  if not record or state(record) == OPEN then return nil end
-  local at, last = call('HGET', tag .. ':q:' .. operator, 'c') or '0', call('GET', KEYS[1]) or '0'
-  if tonumber(at) < tonumber(last) then return 'LATER' end
-  return find_entry(operator, name, id, block * 128 + field)
-end
-
 local args, i = ARGV, 2
 while i <= #args do
   local id, block, token, why, count = args[i], args[i + 1], args[i + 2], args[i + 3], tonumber(args[i + 4])
@@ -87,8 +77,8 @@ while i <= #args do
   for k = 1, count do
     local field, status, made = args[first + k - 1], NOTFOUND, nil
     local entry = made_of[field] or entries[k]
-    if own and not entry then entry = missing(name, id, block, field) end
-    if entry == 'LATER' then return {'LATER'} end
+    if own and not entry then entry = entry_of(operator, name, id, block * 128 + field) end
+    if entry == LATER then return {LATER} end
     if entry then status, made = decide(p, entry, token, args[answers + k], why) end
     statuses[#statuses + 1] = status
     if status == CONFLICT then conflicts[#conflicts + 1] = entry end

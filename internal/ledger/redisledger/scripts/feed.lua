@@ -9,14 +9,15 @@
 --     in their order
 --   k:<operator>:<player> h sequences that were claimed and are not acknowledged,
 --     each 5 bytes and how often, before those of l; n how many of them are leased,
---     under T token, E end in ms, C claim; f claims since the oldest became it; s when
---     one was put back behind later ones that were leased: the next lease sorts h
+--     under T token, E end in ms, C claim; f claims since the oldest became it, and 256
+--     for each that was given back instead of 1; s when one was put back behind later ones that were leased: the next lease sorts h
 --   y:<operator>          players with something to claim, by when they are due
 --   d:<operator>          dead letters, sequence:reason, by sequence
 --   j:<operator>:<claim>  of a claim in this partition: t token, e end in ms, and
 --     p<player> what it got of him, as in h
 
 local PENDING, ACKNOWLEDGED, DEAD = 0, 1, 2
+local LATER = 'LATER'
 local KEPT_MS = 400 * 86400000
 
 local DIGITS = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -104,6 +105,18 @@ local function find_entry(operator, name, id, nonce)
   end
 end
 
+-- entry_of returns what a: has, or should have, of a settlement; LATER when it is not
+-- sorted yet, nil when there is none.
+local function entry_of(operator, name, id, nonce)
+  local entry = call('HGET', bucket('a', id, nonce), int(nonce % 128))
+  if entry then return entry end
+  local record = call('HGET', bucket('r', id, nonce), int(nonce % 128))
+  if not record or state(record) == OPEN then return nil end
+  local at, last = call('HGET', tag .. ':q:' .. operator, 'c') or '0', call('GET', tag .. ':o:' .. operator) or '0'
+  if tonumber(at) < tonumber(last) then return LATER end
+  return find_entry(operator, name, id, nonce)
+end
+
 -- sort_slots gives up to count settlements that are not sorted yet to their
 -- players. It returns the sequence up to which they are, and the newest; or
 -- nil and what is broken.
@@ -161,8 +174,9 @@ local function sort_slots(operator, count)
   return stop, last
 end
 
--- delay returns how long a player waits after so many claims in vain.
-local function delay(claims, backoff)
+-- delay returns how long a player waits after so many claims, as in f.
+local function delay(f, backoff)
+  local claims = f % 256 + math.floor(f / 256)
   if claims < 2 then return 0 end
   return math.min(3600000, backoff * 2 ^ (claims - 2))
 end

@@ -2,7 +2,8 @@
 
 -- lease_players leases to a claim what is due in this partition, up to room
 -- settlements, unless it is past latest or the lease has ended. attempts is how many
--- claims in vain make a dead letter, backoff the first delay; times are in ms.
+-- claims in vain, that were not given back, make a dead letter, backoff the first
+-- delay; times are in ms.
 -- -> {'OK', settlements, token, end}, or {'KEPT', ...} of those of an earlier call,
 --    and how many were leased now. Of a settlement: 5 bytes sequence, 1 how often it
 --    was claimed, 14 slot
@@ -87,7 +88,7 @@ local function lease_players(operator, claim, room, ending, latest, attempts, ba
       if held:sub(1, 5) ~= oldest then claims = 0 end
       call('HDEL', state, 's')
     end
-    if held ~= '' and claims >= attempts then
+    if held ~= '' and claims % 256 >= attempts then
       held, claims = bury(held), 0
     end
     local take = math.min(room, #held / 6)

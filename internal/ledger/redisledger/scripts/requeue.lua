@@ -1,13 +1,17 @@
 -- KEYS dead letters; ARGV operator, the pair's id, nonce.
--- -> {'OK'} | NOTFOUND
+-- -> {'OK'}, also when it waits to be acknowledged already | NOTFOUND
+--    | LATER when it is not sorted yet
 -- What is put back comes before all later settlements of its player, but for those
 -- that are leased now.
 local operator, id, nonce = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local name = call('HGET', pair_key(id), 'u')
 if not is_of(name, operator) then return {'NOTFOUND'} end
 local key, field = bucket('a', id, nonce), int(nonce % 128)
-local entry = find_entry(operator, name, id, nonce)
-if not entry or math.floor(entry:byte(6) / 16) ~= DEAD then return {'NOTFOUND'} end
+local entry = entry_of(operator, name, id, nonce)
+if entry == LATER then return {LATER} end
+local stands = entry and math.floor(entry:byte(6) / 16)
+if stands == PENDING then return {'OK'} end
+if stands ~= DEAD then return {'NOTFOUND'} end
 local sequence = read5(entry, 1)
 local state, list, sorted = tag .. ':k:' .. name, tag .. ':l:' .. name, tag .. ':q:' .. operator
 
