@@ -43,14 +43,16 @@ func (f failures) routing(_ context.Context, _ *runtime.ServeMux, _ runtime.Mars
 }
 
 // refuseMethod answers a method that its path does not have. Each path has
-// either GET or POST.
+// either GET, which HEAD comes with unless it is a stream, or POST.
 func refuseMethod(w http.ResponseWriter, r *http.Request) {
-	allow := "GET, POST"
-	switch r.Method {
-	case http.MethodGet:
-		allow = http.MethodPost
-	case http.MethodPost:
+	allow := "GET, HEAD, POST"
+	switch {
+	case endless(r.URL.Path):
 		allow = http.MethodGet
+	case r.Method == http.MethodGet:
+		allow = http.MethodPost
+	case r.Method == http.MethodPost:
+		allow = "GET, HEAD"
 	}
 	w.Header().Set("Allow", allow)
 	refuse(w, http.StatusMethodNotAllowed, reason.New(reason.RouteNotFound, "this path is not served by this method"))

@@ -140,6 +140,29 @@ func TestErrorsMadeByTheGatewayItselfCarryErrorInfo(t *testing.T) {
 	}
 }
 
+// What a HEAD answers is what a GET would, without the body. A POST is not
+// tried by it, and a stream has no end that a HEAD could wait for.
+func TestHeadIsAnsweredAsGet(t *testing.T) {
+	url := serveFakes(t, &fakes{}, nil)
+	for _, path := range []string{"/", "/openapi.json", "/v1/games", "/v1/rounds", "/v1/rounds?pageSize=x", "/v1/nothing"} {
+		get, head := send(t, "GET", url+path, ""), send(t, "HEAD", url+path, "")
+		if head.status != get.status || head.body != "" || head.header.Get("Content-Type") != get.header.Get("Content-Type") ||
+			head.header.Get("Content-Length") != get.header.Get("Content-Length") {
+			t.Errorf("%s: GET answers %d %v, HEAD %d %v", path, get.status, get.header, head.status, head.header)
+		}
+	}
+	for path, allow := range map[string]string{
+		"/v1/dice/bets": "POST", "/v1/crash/tables/main:watch": "GET", "/v1/duels/d:watch": "GET", settlementStreamPath: "GET",
+	} {
+		if r := send(t, "HEAD", url+path, ""); r.status != 405 || r.header.Get("Allow") != allow {
+			t.Errorf("HEAD %s: %d, allowed %q", path, r.status, r.header.Get("Allow"))
+		}
+	}
+	if r := send(t, "POST", url+"/v1/games", "{}"); r.header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("POST to a path of GET: allowed %q", r.header.Get("Allow"))
+	}
+}
+
 func TestEveryContentTypeIsReadAsJSON(t *testing.T) {
 	url := serveFakes(t, &fakes{}, nil)
 	for _, value := range []string{"application/json", "application/json; charset=UTF-8", "application/x-www-form-urlencoded", "text/plain", ""} {

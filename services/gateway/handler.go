@@ -51,10 +51,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if token := r.Header["Authorization"]; len(token) > 0 {
 		md["authorization"] = token
 	}
-	r = r.WithContext(withMetadata(r.Context(), md))
+	r = r.WithContext(withMetadata(r.Context(), md)) // a copy, so that its method is ours
+	if r.Method == http.MethodHead && !endless(r.URL.Path) {
+		r.Method = http.MethodGet // the server itself keeps the body back
+	}
 	// MaxBytesReader closes the connection by means of the server's own writer.
 	r.Body = &body{ReadCloser: http.MaxBytesReader(w, r.Body, h.maxBody), length: r.ContentLength}
 	h.routes.ServeHTTP(a, r)
+}
+
+// endless reports whether a path is one of a stream of events. What a GET would
+// answer there never ends, so that a HEAD is refused.
+func endless(path string) bool {
+	return strings.HasSuffix(path, ":watch") || path == settlementStreamPath
 }
 
 // pathLogged is how much of a path is logged. A client may write anything there.

@@ -223,7 +223,7 @@ func TestPages(t *testing.T) {
 		o.Admin = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte("admin " + r.URL.Path)) })
 	})
 	for path, want := range map[string]string{
-		"/": "/openapi.json", "/openapi.json": `"title": "Open Originals"`, "/evidence.schema.json": "originals-evidence-v1",
+		"/": "/v1/crash/tables", "/openapi.json": `"title": "Open Originals"`, "/evidence.schema.json": "originals-evidence-v1",
 		"/duel.schema.json": "originals-duel-v1",
 		"/healthz":          "admin /healthz", "/readyz": "admin /readyz", "/metrics": "admin /metrics",
 	} {

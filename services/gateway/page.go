@@ -24,6 +24,7 @@ const index = `Open Originals: dice, limbo, roulette, mines, crash and dice for 
   /evidence.schema.json   the JSON Schema of an evidence document
   /duel.schema.json       the JSON Schema of a duel that has ended
   /v1/games               rules, limits, paytables and exact return
+  /v1/crash/tables        crash tables, with the terminals and salts of their chains
 
 Check a bet without trusting this server:  originals verify --help
 `
