@@ -120,4 +120,6 @@ func tellSettlement(s *story, at *timestamppb.Timestamp, settled *ledger.Settled
 	}
 }
 
-func amount(m *originalsv1.Money) string { return fmt.Sprintf("%d %s", m.GetAmount(), m.GetCurrency()) }
+func amount(m *originalsv1.Money) string {
+	return fmt.Sprintf("%d units of %s", m.GetAmount(), m.GetCurrency())
+}
