@@ -115,9 +115,9 @@ func (s *tableScreen) bets(m *originalsv1.CrashEvent_Bets) error {
 	}
 	stakes := make([]string, len(m.GetStakes()))
 	for i, money := range m.GetStakes() {
-		stakes[i] = fmt.Sprintf("%d %s", money.GetAmount(), money.GetCurrency())
+		stakes[i] = unitsOf(money)
 	}
-	return s.say("Round %d: %d bets, stakes of %s in smallest units.", m.GetNumber(), m.GetCount(), strings.Join(stakes, ", "))
+	return s.say("Round %d: bets: %d, stakes: %s.", m.GetNumber(), m.GetCount(), strings.Join(stakes, ", "))
 }
 
 func (s *tableScreen) tick(t *originalsv1.CrashEvent_Tick) error {

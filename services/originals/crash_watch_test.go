@@ -224,7 +224,7 @@ func TestTableScreen(t *testing.T) {
 	plain, live := show(false), show(true)
 	for _, want := range []string{
 		"Round 7 crashed at 2.03x. 2 cashed out in time.\n  hash ab\n", "2.03x after 11.6 s\n", "    2.03x |" + strings.Repeat(" ", curveWidth-1) + "*\n",
-		"Round 8: 2 bets, stakes of 300 FUN in smallest units.\n", "Round 8 is void", "Round 9 crashed at 1.00x. 0 cashed out",
+		"Round 8: bets: 2, stakes: 300 units of FUN.\n", "Round 8 is void", "Round 9 crashed at 1.00x. 0 cashed out",
 		"Table main has ended; its players go on at main-2.\n", `The gateway ends the stream ({"reason":"SLOW"})`,
 	} {
 		if !strings.Contains(plain, want) {

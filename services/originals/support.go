@@ -22,7 +22,7 @@ func supportCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "support",
 		Usage: "look at players and rounds, and reveal seed pairs, with a support token",
-		Description: "Example: originals support player --token \"$TOKEN\" --player alice\n" +
+		Description: "Example: ORIGINALS_TOKEN=\"$STAFF\" originals support player --player alice\n" +
 			"Every look and every reveal is written to the operator's audit log.",
 		Commands: []*cli.Command{
 			callCommand("player", "show a player: balances, seed pairs, rounds", []cli.Flag{
@@ -47,8 +47,8 @@ func supportCommand() *cli.Command {
 // callFlags are those of every command that calls the API for a person.
 func callFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "url", Value: "http://127.0.0.1:8080", Usage: "`URL` of the REST API"},
-		&cli.StringFlag{Name: "token", Required: true, Usage: "`JWT` of the role that the command needs"},
+		&cli.StringFlag{Name: "url", Value: "http://127.0.0.1:8080", Sources: env("URL"), Usage: "`URL` of the REST API"},
+		&cli.StringFlag{Name: "token", Sources: env("TOKEN"), Required: true, Usage: "`JWT` of the role that the command needs"},
 		&cli.BoolFlag{Name: "json", Usage: "print the answer as JSON"},
 	}
 }
@@ -98,7 +98,14 @@ func moment(t *timestamppb.Timestamp) string {
 	return t.AsTime().UTC().Format(time.RFC3339)
 }
 
+// sum is an amount for a column whose head says that it is in units.
 func sum(m *originalsv1.Money) string { return fmt.Sprintf("%d %s", m.GetAmount(), m.GetCurrency()) }
+
+// unitsOf is an amount that says for itself that it is in units: 100 FUN would
+// be read as a hundred times as much.
+func unitsOf(m *originalsv1.Money) string {
+	return fmt.Sprintf("%d units of %s", m.GetAmount(), m.GetCurrency())
+}
 
 func showPlayer(ctx context.Context, c *cli.Command, api *client) error {
 	var p originalsv1.SupportPlayer
@@ -110,7 +117,7 @@ func showPlayer(ctx context.Context, c *cli.Command, api *client) error {
 	}
 	out := c.Root().Writer
 	fmt.Fprintf(out, "Player %s\n\n", p.GetPlayerId())
-	rows := [][]string{{"BALANCE", "CURRENCY"}}
+	rows := [][]string{{"UNITS", "CURRENCY"}}
 	for _, b := range p.GetBalances() {
 		rows = append(rows, []string{strconv.FormatInt(b.GetAmount(), 10), b.GetCurrency()})
 	}
@@ -129,7 +136,7 @@ func showPlayer(ctx context.Context, c *cli.Command, api *client) error {
 }
 
 func roundRows(head string, rounds []*originalsv1.Round) [][]string {
-	rows := [][]string{{head, "GAME", "STATE", "STAKE", "PAYOUT", "CREATED"}}
+	rows := [][]string{{head, "GAME", "STATE", "STAKE UNITS", "PAYOUT UNITS", "CREATED"}}
 	for _, r := range rounds {
 		rows = append(rows, []string{r.GetRoundId(), r.GetGame().String(), r.GetState().String(),
 			sum(r.GetStake()), sum(r.GetPayout()), moment(r.GetCreateTime())})

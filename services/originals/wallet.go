@@ -20,7 +20,7 @@ func walletCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "wallet",
 		Usage: "transfer money, and look at balances, settlements and digests, with a wallet token",
-		Description: "Example: originals wallet transfer --token \"$WALLET\" --id t-1 --player alice --deposit 500000 --currency FUN\n" +
+		Description: "Example: ORIGINALS_TOKEN=\"$WALLET\" originals wallet transfer --id t-1 --player alice --deposit 500000 --currency FUN\n" +
 			"Amounts are in the currency's smallest booked unit.",
 		Commands: []*cli.Command{
 			callCommand("transfer", "move money into or out of a game balance, once for each id", []cli.Flag{
@@ -99,7 +99,13 @@ func cancelTransfer(ctx context.Context, c *cli.Command, api *client) error {
 	if err := api.post(ctx, path, &originalsv1.CancelTransferRequest{}, &t); err != nil {
 		return err
 	}
-	return showTransfer(c, &t)
+	if err := showTransfer(c, &t); err != nil {
+		return err
+	}
+	if t.GetState() != originalsv1.Transfer_CANCELLED {
+		return errors.New("the transfer was applied before, and stays so: move the money back by another")
+	}
+	return nil
 }
 
 // showTransfer prints a transfer. One that a rule refused is an error, so that a
@@ -112,10 +118,10 @@ func showTransfer(c *cli.Command, t *originalsv1.Transfer) error {
 	if !done {
 		rows := [][]string{{"transfer", t.GetTransferId()}, {"state", t.GetState().String()}}
 		if t.GetMoney() != nil {
-			rows = append(rows, []string{"player", t.GetPlayerId()}, []string{"direction", t.GetDirection().String()}, []string{"money", sum(t.GetMoney())})
+			rows = append(rows, []string{"player", t.GetPlayerId()}, []string{"direction", t.GetDirection().String()}, []string{"money", unitsOf(t.GetMoney())})
 		}
 		if t.GetBalanceAfter() != nil {
-			rows = append(rows, []string{"balance after", sum(t.GetBalanceAfter())})
+			rows = append(rows, []string{"balance after", unitsOf(t.GetBalanceAfter())})
 		}
 		rows = append(rows, []string{"known before", strconv.FormatBool(t.GetReplayed())})
 		if err := table(c.Root().Writer, rows); err != nil {
@@ -136,7 +142,7 @@ func showBalances(ctx context.Context, c *cli.Command, api *client) error {
 	if done, err := answerJSON(c, &b); done {
 		return err
 	}
-	rows := [][]string{{"BALANCE", "CURRENCY"}}
+	rows := [][]string{{"UNITS", "CURRENCY"}}
 	for _, m := range b.GetBalances() {
 		rows = append(rows, []string{strconv.FormatInt(m.GetAmount(), 10), m.GetCurrency()})
 	}
@@ -190,7 +196,7 @@ func showSettlements(ctx context.Context, c *cli.Command, api *client) error {
 }
 
 func settlementRows(list []*originalsv1.Settlement) [][]string {
-	rows := [][]string{{"PLACE", "SETTLEMENT", "PLAYER", "GAME", "STAKE", "PAYOUT", "RESULT", "SETTLED", "WALLET TRANSACTION"}}
+	rows := [][]string{{"PLACE", "SETTLEMENT", "PLAYER", "GAME", "STAKE UNITS", "PAYOUT UNITS", "RESULT", "SETTLED", "WALLET TRANSACTION"}}
 	for _, s := range list {
 		rows = append(rows, []string{fmt.Sprintf("%d/%d", s.GetPartition(), s.GetSequence()), s.GetSettlementId(), s.GetPlayerId(), s.GetGame().String(),
 			sum(s.GetStake()), sum(s.GetPayout()), ending(s), moment(s.GetSettleTime()), dash(s.GetWalletTransactionId())})
