@@ -83,7 +83,7 @@ func TestSettingsThatCannotBeMeant(t *testing.T) {
 	}{
 		{"--redis needs --seal-key-file", []string{"--redis", nowhere, "--dev-key", key}},
 		{"--redis needs --config with an operator, or --dev-key", []string{"--redis", nowhere, "--seal-key-file", seal}},
-		{"redis", []string{"--redis", nowhere, "--seal-key-file", seal, "--dev-key", key}},
+		{"--redis: redisscript: info: store unavailable", []string{"--redis", nowhere, "--seal-key-file", seal, "--dev-key", key}},
 		{"short.key", []string{"--redis", nowhere, "--seal-key-file", short, "--dev-key", key}},
 		{"missing.yaml", []string{"--config", filepath.Join(dir, "missing.yaml")}},
 		{"--demo-balance", []string{"--demo-balance", "-5"}},
@@ -94,6 +94,7 @@ func TestSettingsThatCannotBeMeant(t *testing.T) {
 		{"--log-level", []string{"--log-level", "loud"}},
 		{"unknown role", []string{"serve", "--role", "gateway,poker"}},
 		{"stands twice", []string{"serve", "--role", "dice,dice"}},
+		{"reached at one address", []string{"serve", "--role", "dice", "--dev-key", key, "--peers", "seedpair=127.0.0.1:1,seedpair=127.0.0.1:2"}},
 		{"--peers", []string{"serve", "--role", "dice", "--dev-key", key, "--peers", "seedpair"}},
 		{"the address of the role seedpair is missing", []string{"serve", "--role", "dice", "--dev-key", key}},
 		{"by mutual TLS alone", []string{"serve", "--role", "dice", "--dev-key", key, "--peers", "seedpair=127.0.0.1:1"}},

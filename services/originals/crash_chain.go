@@ -112,11 +112,12 @@ func openChains(ctx context.Context, c *cli.Command, needKeys bool) (*crash.Chai
 	}
 	client, err := redisledger.Dial(c.String("redis"))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("--redis: %w", err)
 	}
 	store := redisledger.New(client, redisledger.Options{})
-	_, err = store.Check(ctx)
-	if err == nil && needKeys {
+	if _, err = store.Check(ctx); err != nil {
+		err = fmt.Errorf("--redis: %w", err)
+	} else if needKeys {
 		err = checkSealKeys(ctx, store, chains.Keys, c.String("seal-key-file"))
 	}
 	if err != nil {

@@ -166,7 +166,7 @@ func parsePeers(list string) (map[string]string, error) {
 			return nil, fmt.Errorf("--peers: %q is not role=address", pair)
 		}
 		if _, twice := peers[role]; twice {
-			return nil, fmt.Errorf("--peers: %s stands twice", role)
+			return nil, fmt.Errorf("--peers: %s stands twice: all processes of a role are reached at one address", role)
 		}
 		peers[role] = address
 	}
@@ -217,7 +217,7 @@ func (s settings) check() error {
 		return errors.New("--seal-key-file belongs to the roles seedpair and duel, which this process has not")
 	}
 	if s.redis != "" && s.sealKeyFile == "" && s.hasSeeds() {
-		return errors.New("--redis needs --seal-key-file: make one with `openssl rand -hex 32 > seal.key` and keep it: without it no server seed can ever be revealed")
+		return errors.New("--redis needs --seal-key-file: make one with `(umask 077; openssl rand -hex 32 > seal.key)` and keep it: without it no server seed can ever be revealed")
 	}
 	if s.redis != "" && s.config == "" && s.devKey == "" {
 		return errors.New("--redis needs --config with an operator, or --dev-key: otherwise nobody holds a token")

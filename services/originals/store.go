@@ -41,7 +41,7 @@ func (p *process) openStore(ctx context.Context) error {
 	}
 	client, err := redisledger.Dial(url)
 	if err != nil {
-		return err
+		return fmt.Errorf("--redis: %w", err)
 	}
 	p.closes = append(p.closes, client.Close)
 	p.store = redisledger.New(client, redisledger.Options{OnCall: p.metrics.ObserveRedis})
@@ -151,7 +151,10 @@ func (p *process) checkStore(ctx context.Context) error {
 		p.log.Warn("the store may lose money in a crash", zap.String("finding", w))
 		p.notes = append(p.notes, w)
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("--redis: %w", err)
+	}
+	return nil
 }
 
 // checkSealKeys refuses a key file that lacks a key with which server seeds of this

@@ -26,16 +26,16 @@ func roundFlags() []cli.Flag {
 		&cli.StringFlag{Name: "server-seed", Usage: "the revealed server seed `HEX`, 64 lower-case hex digits"},
 		&cli.StringFlag{Name: "client-seed", Usage: "your client seed `TEXT`, exactly as it was, such as 5e4b94313b9d9ac2d45a3842f31de845"},
 		&cli.StringFlag{Name: "nonce", Usage: "the bet's nonce `N`, such as 0 for the first of the seed pair"},
-		&cli.StringFlag{Name: "game", Usage: "`GAME`: dice, limbo, roulette or mines; of another house also others, see --list"},
+		&cli.StringFlag{Name: "game", Usage: "`GAME`: dice, limbo, roulette or mines (rounds of crash: --crash, or --scheme crash-v1); of another house also others, see --list"},
 		&cli.StringFlag{Name: "target", Usage: "dice: target `T` in hundredths, such as 5050 for 50.50: 199 to 9998 over, 1 to 9800 under; duel.com: 0 to 9999"},
 		&cli.StringFlag{Name: "direction", Usage: "dice: `SIDE`, over or under"},
-		&cli.StringFlag{Name: "target-e2", Usage: "limbo: target `T` in hundredths, 101 to 1000000, such as 200 for 2.00x"},
+		&cli.StringFlag{Name: "target-e2", Usage: "limbo: target `T` in hundredths, 101 to 1000000, such as 200 for 2.00x; crash-v1: where the bet cashed out, or would have"},
 		&cli.StringFlag{Name: "chips", Usage: "roulette: chips as `JSON`, such as '[{\"kind\":\"STRAIGHT\",\"numbers\":[17],\"amount\":\"100\"}]'"},
 		&cli.StringFlag{Name: "mines", Usage: "mines: `N`, how many there are, 1 to 24, such as 3"},
 		&cli.StringFlag{Name: "picks", Usage: "mines: `LIST` of the tiles in the order in which they were opened, 0 to 24 (1 to 25 at liqd), such as 0,7"},
 		&cli.StringFlag{Name: "stake", Usage: "stake in the currency's smallest `UNITS`, such as 100, to see the payout"},
 		&cli.StringSliceFlag{Name: "claimed", Usage: "`NAME=VALUE` that you were shown, such as roll=7391; again for each: " +
-			"roll, win, outcomeE2, pocket, mines, hitMine, multiplierE4, payout"},
+			"roll, win, outcomeE2, pocket, mines, hitMine, crashE2, multiplierE4, payout"},
 	}
 }
 

@@ -119,6 +119,6 @@ func walletTable(out io.Writer, results []walletcheck.Result, failed int) error 
 			fmt.Fprintf(out, "\n%s: %s\n  expected: %s\n  seen:     %s\n", r.Name, r.About, r.Expected, r.Seen)
 		}
 	}
-	_, err := fmt.Fprintf(out, "\n%d cases: %d passed, %d failed\n", len(results), len(results)-failed, failed)
+	_, err := fmt.Fprintf(out, "\ncases: %d, passed: %d, failed: %d\n", len(results), len(results)-failed, failed)
 	return err
 }

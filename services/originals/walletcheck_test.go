@@ -14,7 +14,7 @@ import (
 // against programs that are no wallets.
 func TestWalletcheckCommand(t *testing.T) {
 	wallet := testenv.Program(t) + " reference-wallet"
-	wantRun(t, 0, "2 cases: 2 passed, 0 failed", "", nil, "walletcheck", "--command", wallet, "--case", "win-and-loss", "--case", "killed-at-rest")
+	wantRun(t, 0, "cases: 2, passed: 2, failed: 0", "", nil, "walletcheck", "--command", wallet, "--case", "win-and-loss", "--case", "killed-at-rest")
 
 	out := wantRun(t, 0, "", "", nil, "walletcheck", "--command", wallet, "--case", "void", "--json")
 	var results []walletcheck.Result
@@ -28,13 +28,13 @@ func TestWalletcheckCommand(t *testing.T) {
 	}
 
 	out = wantRun(t, 1, "void  FAILED", "", nil, "walletcheck", "--command", "echo no wallet", "--case", "void", "--patience", "1s")
-	for _, words := range []string{"expected: the wallet answers GET /healthz", "no wallet", "1 cases: 0 passed, 1 failed"} {
+	for _, words := range []string{"expected: the wallet answers GET /healthz", "no wallet", "cases: 1, passed: 0, failed: 1"} {
 		if !strings.Contains(out, words) {
 			t.Errorf("a failure does not tell of %q:\n%s", words, out)
 		}
 	}
 	wantRun(t, 2, "", "no-such-case", nil, "walletcheck", "--command", wallet, "--case", "no-such-case")
-	wantRun(t, 0, "1 passed", "", nil, "walletcheck", "--case", "withdrawal") // the reference wallet
+	wantRun(t, 0, "passed: 1", "", nil, "walletcheck", "--case", "withdrawal") // the reference wallet
 	wantRun(t, 2, "", "--patience", nil, "walletcheck", "--command", wallet, "--patience", "0s")
 }
 
