@@ -19,8 +19,10 @@ import (
 // that is not taken in time is lost: watchers see the next.
 const publishTimeout = 300 * time.Millisecond
 
-// maxShown is how many cash-outs one event shows.
-const maxShown = 200
+// maxShown is how many cash-outs are shown between two ticks; of the others only
+// how many they are. Every watcher is sent them: 5,000 at once, shown to 10,000
+// watchers, would be gigabytes, behind which the crash would have to wait.
+const maxShown = 100
 
 // publisher writes what the owner lets watchers know beside the steps of
 // rounds, which the store itself announces. Nothing of a running round's crash
@@ -99,19 +101,19 @@ func (p *publisher) durable(paid []*liveBet) (durable []*liveBet) {
 	return durable
 }
 
-// cashOuts shows bets that were won, some in an event.
+// cashOuts shows bets that were won; none without one.
 func cashOuts(mask string, won []*liveBet) []*originalsv1.CrashEvent {
-	var events []*originalsv1.CrashEvent
-	for some := range slices.Chunk(won, maxShown) {
-		m := &originalsv1.CrashEvent_CashOuts{}
-		for _, b := range some {
-			m.CashOuts = append(m.CashOuts, &originalsv1.CrashEvent_CashOut{
-				Player: masked(mask, b.Player), CashOutE2: b.cashOutE2, Stake: wire.Money(b.Currency, b.Stake),
-			})
-		}
-		events = append(events, &originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_CashOuts_{CashOuts: m}})
+	if len(won) == 0 {
+		return nil
 	}
-	return events
+	shown := won[:min(len(won), maxShown)]
+	m := &originalsv1.CrashEvent_CashOuts{More: int32(len(won) - len(shown))}
+	for _, b := range shown {
+		m.CashOuts = append(m.CashOuts, &originalsv1.CrashEvent_CashOut{
+			Player: masked(mask, b.Player), CashOutE2: b.cashOutE2, Stake: wire.Money(b.Currency, b.Stake),
+		})
+	}
+	return []*originalsv1.CrashEvent{{Body: &originalsv1.CrashEvent_CashOuts_{CashOuts: m}}}
 }
 
 // masked returns what stands for a player within one round: watchers cannot

@@ -358,24 +358,6 @@ func tickEvent(n int64) *originalsv1.CrashEvent {
 	return &originalsv1.CrashEvent{Event: n, Body: &originalsv1.CrashEvent_Tick_{Tick: &originalsv1.CrashEvent_Tick{}}}
 }
 
-// Only what is durable is shown as won.
-func TestACashOutIsShownOnceItIsSettled(t *testing.T) {
-	p := &publisher{}
-	settled, failed, waiting := &liveBet{done: make(chan struct{})}, &liveBet{done: make(chan struct{}), err: errNoOwner}, &liveBet{done: make(chan struct{})}
-	if shown := p.durable([]*liveBet{settled, failed, waiting}); len(shown) > 0 {
-		t.Errorf("%d bets are shown before any is settled", len(shown))
-	}
-	close(settled.done)
-	close(failed.done)
-	if shown := p.durable(nil); len(shown) != 1 || shown[0] != settled {
-		t.Errorf("%d bets are shown of one that is settled", len(shown))
-	}
-	close(waiting.done)
-	if shown := p.durable(nil); len(shown) != 1 || shown[0] != waiting {
-		t.Errorf("%d bets are shown of the one that was settled later", len(shown))
-	}
-}
-
 // A slow watcher is dropped with a reason, and never waited for.
 func TestASlowWatcherIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -160,9 +160,9 @@ func TestTableStream(t *testing.T) {
 		want  string
 	}{
 		{tableTick(8), `event: tick|id: 8|data: {"elapsedUs":"8000","multiplierE2":108}`},
-		{&originalsv1.CrashEvent{Event: 9, Body: &originalsv1.CrashEvent_CashOuts_{CashOuts: &originalsv1.CrashEvent_CashOuts{CashOuts: []*originalsv1.CrashEvent_CashOut{
+		{&originalsv1.CrashEvent{Event: 9, Body: &originalsv1.CrashEvent_CashOuts_{CashOuts: &originalsv1.CrashEvent_CashOuts{More: 3, CashOuts: []*originalsv1.CrashEvent_CashOut{
 			{Player: "0a1b", CashOutE2: 107, Stake: &originalsv1.Money{Currency: "FUN", Amount: 5}},
-		}}}}, `event: cashOuts|id: 9|data: {"cashOuts":[{"player":"0a1b","cashOutE2":107,"stake":{"currency":"FUN","amount":"5"}}]}`},
+		}}}}, `event: cashOuts|id: 9|data: {"cashOuts":[{"player":"0a1b","cashOutE2":107,"stake":{"currency":"FUN","amount":"5"}}],"more":3}`},
 		{&originalsv1.CrashEvent{Event: 10, Body: &originalsv1.CrashEvent_Crash_{Crash: &originalsv1.CrashEvent_Crash{Number: 4, CrashE2: 108, Hash: "ff"}}},
 			`event: crash|id: 10|data: {"number":4,"crashE2":108,"hash":"ff"}`},
 		{tableEvent(11, originalsv1.CrashTable_CRASHED), `event: phase|id: 11|data: {"table":"main",`},
@@ -360,7 +360,7 @@ func TestASlowWatcherOfATable(t *testing.T) {
 		t.Fatalf("%d frames, the last %.80q", len(frames), frames[max(0, len(frames)-2):])
 	}
 	for i, f := range frames[1 : len(frames)-2] {
-		if i > 0 && (!strings.HasPrefix(f, fmt.Sprintf("event: cashOuts|id: %d|data: {", i+1)) || !strings.HasSuffix(f, "}]}|")) {
+		if i > 0 && (!strings.HasPrefix(f, fmt.Sprintf("event: cashOuts|id: %d|data: {", i+1)) || !strings.HasSuffix(f, `}],"more":0}|`)) {
 			t.Fatalf("frame %d was cut: %.60q", i, f)
 		}
 	}

@@ -55,7 +55,7 @@ func (s *tableScreen) show(e tableEvent) error {
 		if err := decode(&m); err != nil {
 			return err
 		}
-		s.wins += len(m.GetCashOuts())
+		s.wins += len(m.GetCashOuts()) + int(m.GetMore())
 	case "bets":
 		var m originalsv1.CrashEvent_Bets
 		if err := decode(&m); err != nil {

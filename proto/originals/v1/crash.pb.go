@@ -1723,8 +1723,11 @@ func (x *CrashEvent_Tick) GetMultiplierE2() uint32 {
 }
 
 type CrashEvent_CashOuts struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CashOuts      []*CrashEvent_CashOut  `protobuf:"bytes,1,rep,name=cash_outs,json=cashOuts,proto3" json:"cash_outs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 100 at most, in the order in which they were decided.
+	CashOuts []*CrashEvent_CashOut `protobuf:"bytes,1,rep,name=cash_outs,json=cashOuts,proto3" json:"cash_outs,omitempty"`
+	// How many there were beside them at that time, which are not shown.
+	More          int32 `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1764,6 +1767,13 @@ func (x *CrashEvent_CashOuts) GetCashOuts() []*CrashEvent_CashOut {
 		return x.CashOuts
 	}
 	return nil
+}
+
+func (x *CrashEvent_CashOuts) GetMore() int32 {
+	if x != nil {
+		return x.More
+	}
+	return 0
 }
 
 type CrashEvent_Crash struct {
@@ -2025,7 +2035,7 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\x05table\x18\x01 \x01(\tR\x05table\x12\x1f\n" +
 	"\vafter_event\x18\x02 \x01(\x03R\n" +
 	"afterEvent\x12\x18\n" +
-	"\ahistory\x18\x03 \x01(\bR\ahistory\"\xb1\a\n" +
+	"\ahistory\x18\x03 \x01(\bR\ahistory\"\xc5\a\n" +
 	"\n" +
 	"CrashEvent\x12\x14\n" +
 	"\x05event\x18\x01 \x01(\x03R\x05event\x126\n" +
@@ -2045,9 +2055,10 @@ const file_originals_v1_crash_proto_rawDesc = "" +
 	"\x04Tick\x12\x1d\n" +
 	"\n" +
 	"elapsed_us\x18\x01 \x01(\x03R\telapsedUs\x12#\n" +
-	"\rmultiplier_e2\x18\x02 \x01(\rR\fmultiplierE2\x1aI\n" +
+	"\rmultiplier_e2\x18\x02 \x01(\rR\fmultiplierE2\x1a]\n" +
 	"\bCashOuts\x12=\n" +
-	"\tcash_outs\x18\x01 \x03(\v2 .originals.v1.CrashEvent.CashOutR\bcashOuts\x1aN\n" +
+	"\tcash_outs\x18\x01 \x03(\v2 .originals.v1.CrashEvent.CashOutR\bcashOuts\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\x05R\x04more\x1aN\n" +
 	"\x05Crash\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x19\n" +
 	"\bcrash_e2\x18\x02 \x01(\rR\acrashE2\x12\x12\n" +
