@@ -259,7 +259,7 @@ func requeue(ctx context.Context, c *cli.Command, api *client) error {
 	if err := api.post(ctx, path, &originalsv1.RequeueSettlementRequest{}, new(originalsv1.RequeueSettlementResponse)); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(c.Root().Writer, "requeued")
+	_, err := fmt.Fprintln(c.Root().Writer, "it waits for the wallet") // also when it did before
 	return err
 }
 

@@ -50,6 +50,7 @@ func TestWalletOnTheCommandLine(t *testing.T) {
 	run(2, "", "PLAYER_NOT_FOUND", "balances", "--player", "nobody")
 	run(0, round.GetRoundId(), "", "settlements")
 	run(0, round.GetRoundId(), "", "settlement", "--settlement", round.GetRoundId())
+	run(0, "it waits for the wallet", "", "requeue", "--settlement", round.GetRoundId())
 	if err := testenv.NewPlayer(access[3], s.gateways[0]).Post(t.Context(), "/v1/wallet/settlements:acknowledge", &originalsv1.AcknowledgeSettlementsRequest{
 		Items: []*originalsv1.Acknowledgement{{SettlementId: round.GetRoundId(), WalletTransactionId: "booked-7", Result: originalsv1.Acknowledgement_APPLIED}},
 	}, new(originalsv1.AcknowledgeSettlementsResponse)); err != nil {

@@ -41,7 +41,7 @@ func runWalletcheck(ctx context.Context, c *cli.Command) error {
 	out := c.Root().Writer
 	cases, err := walletcheck.Find(c.StringSlice("case"))
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; --list shows all", err)
 	}
 	if c.Bool("list") {
 		return listWalletCases(out, cases)

@@ -33,7 +33,7 @@ func TestWalletcheckCommand(t *testing.T) {
 			t.Errorf("a failure does not tell of %q:\n%s", words, out)
 		}
 	}
-	wantRun(t, 2, "", "no-such-case", nil, "walletcheck", "--command", wallet, "--case", "no-such-case")
+	wantRun(t, 2, "", `"no-such-case"; --list shows all`, nil, "walletcheck", "--command", wallet, "--case", "no-such-case")
 	wantRun(t, 0, "passed: 1", "", nil, "walletcheck", "--case", "withdrawal") // the reference wallet
 	wantRun(t, 2, "", "--patience", nil, "walletcheck", "--command", wallet, "--patience", "0s")
 }
