@@ -283,7 +283,18 @@ func TestReadmeLinksLeadSomewhere(t *testing.T) {
 	if len(links) < 5 {
 		t.Fatalf("%d links, fewer than the README has", len(links))
 	}
+	var places []string // as GitHub names them
+	for _, head := range regexp.MustCompile(`(?m)^##+ (.+)$`).FindAllStringSubmatch(readme(t), -1) {
+		kept := regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(head[1]), "")
+		places = append(places, "#"+strings.ReplaceAll(kept, " ", "-"))
+	}
 	for _, link := range links {
+		if strings.HasPrefix(link[1], "#") {
+			if !slices.Contains(places, link[1]) {
+				t.Errorf("%s is no section of the page: %q", link[1], places)
+			}
+			continue
+		}
 		if _, err := os.Stat(filepath.Join(top, link[1])); err != nil {
 			t.Error(err)
 		}
