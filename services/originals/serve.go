@@ -117,10 +117,10 @@ Tokens of operator %q, good for 24 hours:
 Place a bet as alice (paste all of it):
 
   TOKEN=%s
-  curl -s -H "Authorization: Bearer $TOKEN" %s/v1/seed-pair
-  curl -s -H "Authorization: Bearer $TOKEN" %s/v1/seed-pair:rotate \
+  curl -sw '\n' -H "Authorization: Bearer $TOKEN" %s/v1/seed-pair
+  curl -sw '\n' -H "Authorization: Bearer $TOKEN" %s/v1/seed-pair:rotate \
     -d '{"clientSeed":"'$(openssl rand -hex 16)'","nextCommitment":"%s"}'
-  curl -s -H "Authorization: Bearer $TOKEN" %s/v1/dice/bets \
+  curl -sw '\n' -H "Authorization: Bearer $TOKEN" %s/v1/dice/bets \
     -d '{"betId":"first","seedPairId":"%s","stake":{"currency":"FUN","amount":"100"},"target":5050,"direction":"OVER"}'
 
 Or watch a whole session, verified at its end:  go run ./services/originals demo
