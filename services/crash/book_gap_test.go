@@ -57,4 +57,18 @@ func TestBetsAreFoundAcrossTheGapThatALossLeaves(t *testing.T) {
 			t.Errorf("another player is shown %v, %v", seen.GetBet(), err)
 		}
 	}
+	without := 0
+	for number := uint32(1); number < rounds["d"]; number++ {
+		if number == rounds["a"] || number == rounds["b"] || number == rounds["c"] {
+			continue
+		}
+		without++
+		seen, err := p.GetCrashRound(as(alice), &originalsv1.GetCrashRoundRequest{Table: "main", Number: number})
+		if err != nil || seen.GetBet() != nil {
+			t.Errorf("round %d, in which she had no bet, shows %v, %v", number, seen.GetBet(), err)
+		}
+	}
+	if without == 0 {
+		t.Error("no number was skipped with the loss")
+	}
 }
