@@ -255,6 +255,8 @@ type CrashStore interface {
 	// store CrashBookGap counts are left out, so that no bet gets the id of one of so
 	// many that were lost.
 	CrashBookLength(ctx context.Context, table string, p Player) (uint32, error)
+	// OpenCrashBook returns the counts of the bets in the player's book at a table that have not ended, ascending.
+	OpenCrashBook(ctx context.Context, table string, p Player) ([]uint32, error)
 	// Rounds returns the bets of a book, as it does the rounds of a pair.
 	Rounds(ctx context.Context, book PairID, first uint32, count int) ([]Round, error)
 

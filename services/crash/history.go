@@ -89,18 +89,12 @@ func (s *Service) GetTable(ctx context.Context, req *originalsv1.GetTableRequest
 	if !ok {
 		return m, nil
 	}
-	count, err := s.o.Store.CrashBookLength(ctx, t.name(), p)
-	if err != nil {
-		return nil, err
-	}
-	const newest = 8 + ledger.CrashBookGap // a player has two live bets at most, and those that he has cancelled
-	first := count - min(count, newest)
-	bets, err := s.o.Store.Rounds(ctx, ledger.CrashBook(p, t.name()), first, int(count-first))
+	bets, err := s.ownBets(ctx, t, p)
 	if err != nil {
 		return nil, err
 	}
 	for _, b := range slices.Backward(bets) {
-		if b.Bet.Crash.Number < state.Round.Number || b.State == ledger.Void {
+		if b.State != ledger.Open && (b.Bet.Crash.Number < state.Round.Number || b.State == ledger.Void) {
 			continue
 		}
 		var point uint32
@@ -110,6 +104,35 @@ func (s *Service) GetTable(ctx context.Context, req *originalsv1.GetTableRequest
 		m.Bets = append(m.Bets, wire.CrashBet(ledger.CrashTaken{Table: t.name(), Player: p, Round: b}, point))
 	}
 	return m, nil
+}
+
+// ownBets returns the player's newest bets at a table, ascending, and before them
+// those that are still open, however many he has cancelled since.
+func (s *Service) ownBets(ctx context.Context, t *table, p ledger.Player) ([]ledger.Round, error) {
+	open, err := s.o.Store.OpenCrashBook(ctx, t.name(), p)
+	if err != nil {
+		return nil, err
+	}
+	count, err := s.o.Store.CrashBookLength(ctx, t.name(), p)
+	if err != nil {
+		return nil, err
+	}
+	const newest = 8 + ledger.CrashBookGap // that of this round, and that of the next, are among them where few were cancelled
+	first := count - min(count, newest)
+	book := ledger.CrashBook(p, t.name())
+	var bets []ledger.Round
+	for _, older := range open {
+		if older >= first {
+			break
+		}
+		some, err := s.o.Store.Rounds(ctx, book, older, 1)
+		if err != nil {
+			return nil, err
+		}
+		bets = append(bets, some...)
+	}
+	some, err := s.o.Store.Rounds(ctx, book, first, int(count-first))
+	return append(bets, some...), err
 }
 
 // GetCrashRound shows a round, and the caller's bet in it.

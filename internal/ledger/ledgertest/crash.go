@@ -3,6 +3,7 @@ package ledgertest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/openoriginals/originals/internal/game/crash"
@@ -174,5 +175,15 @@ func (f *floor) wantBalance(p ledger.Player, want money.Units) {
 	f.t.Helper()
 	if got := f.balance(p); got != want {
 		f.t.Fatalf("balance %d, want %d", got, want)
+	}
+}
+
+// wantOpen compares which bets of a player's book have not ended.
+func (f *floor) wantOpen(p ledger.Player, want ...uint32) {
+	f.t.Helper()
+	got, err := f.b.Store.OpenCrashBook(f.ctx, f.table, p)
+	f.ok(err)
+	if !slices.Equal(got, want) {
+		f.t.Fatalf("open bets %v, want %v", got, want)
 	}
 }

@@ -66,6 +66,7 @@ func testCrashRound(t *testing.T, f *floor) {
 		h.OpenUs > h.LockUs || h.LockUs > h.StartUs || h.StartUs > h.CrashUs || h.OpenUs == 0 {
 		t.Fatalf("history %+v", h)
 	}
+	f.wantOpen(alice)
 	n, err := f.b.Store.CrashBookLength(f.ctx, f.table, alice)
 	f.ok(err)
 	rounds, err := f.b.Store.Rounds(f.ctx, ledger.CrashBook(alice, f.table), 0, int(n))
@@ -193,8 +194,10 @@ func testCrashCancel(t *testing.T, f *floor) {
 	_, err = f.b.Store.CancelCrashBet(f.ctx, f.table, p, "y")
 	f.refused(err, reason.BettingClosed)
 	f.bet(p, "queued", 200)
+	f.wantOpen(p, 1, 2)
 	_, err = f.b.Store.CancelCrashBet(f.ctx, f.table, p, "queued")
 	f.ok(err)
+	f.wantOpen(p, 1)
 	f.wantBalance(p, 900)
 }
 

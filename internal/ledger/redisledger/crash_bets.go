@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -277,6 +278,29 @@ func (s *Store) CrashBookLength(ctx context.Context, table string, p ledger.Play
 		return 0, s.runner.Failed(ctx, "crash_book", err)
 	}
 	return parseNonce(text)
+}
+
+// OpenCrashBook implements ledger.CrashStore.
+func (s *Store) OpenCrashBook(ctx context.Context, table string, p ledger.Player) ([]uint32, error) {
+	start := time.Now()
+	fields, err := s.client.HGetAll(ctx, pairKey(ledger.CrashBook(p, table))).Result()
+	s.onCall("crash_open_book", time.Since(start), err)
+	if err != nil {
+		return nil, s.runner.Failed(ctx, "crash_open_book", err)
+	}
+	var open []uint32
+	for name, text := range fields {
+		if name[0] != 'b' { // b and the number of the round
+			continue
+		}
+		count, err := parseNonce(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w: open bet: %w", errCrash, err)
+		}
+		open = append(open, count)
+	}
+	slices.Sort(open)
+	return open, nil
 }
 
 // crashIDDigest is the field of a bet's id in the index of its book, and the
