@@ -2,16 +2,12 @@ package crash
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -19,104 +15,6 @@ import (
 	"github.com/openoriginals/originals/internal/reason"
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
 )
-
-// viewer is the far end of one Watch.
-type viewer struct {
-	grpc.ServerStream
-	t      testing.TB
-	ctx    context.Context
-	leave  context.CancelFunc
-	events chan *originalsv1.CrashEvent
-	ended  chan error
-}
-
-func (v *viewer) Context() context.Context { return v.ctx }
-
-func (v *viewer) Send(e *originalsv1.CrashEvent) error {
-	select {
-	case v.events <- e:
-		return nil
-	case <-v.ctx.Done():
-		return v.ctx.Err()
-	}
-}
-
-// view watches a table. room is how much is taken before anybody looks.
-func (s *Service) view(t testing.TB, room int, req *originalsv1.WatchRequest) *viewer {
-	t.Helper()
-	v := &viewer{t: t, events: make(chan *originalsv1.CrashEvent, room), ended: make(chan error, 1)}
-	v.ctx, v.leave = context.WithCancel(context.Background())
-	t.Cleanup(v.leave)
-	req.Table = "main"
-	go func() { v.ended <- s.Watch(req, v) }()
-	return v
-}
-
-func (v *viewer) next() *originalsv1.CrashEvent {
-	v.t.Helper()
-	select {
-	case e := <-v.events:
-		return e
-	default:
-	}
-	select {
-	case e := <-v.events:
-		return e
-	case err := <-v.ended:
-		v.ended <- err
-		if len(v.events) > 0 {
-			return <-v.events
-		}
-		v.t.Fatalf("the stream ended: %v", err)
-	case <-time.After(20 * time.Second):
-		v.t.Fatal("no event")
-	}
-	return nil
-}
-
-// until returns the first event that is so, and how many were before it. Numbers
-// must go on without a gap, but at snapshots.
-func (v *viewer) until(so func(*originalsv1.CrashEvent) bool) (*originalsv1.CrashEvent, int) {
-	v.t.Helper()
-	last, begin := int64(0), time.Now()
-	for n := 0; ; n++ {
-		e := v.next()
-		if e.GetHeartbeat() || len(v.events) == 0 && time.Since(begin) > 60*time.Second {
-			v.t.Fatalf("not among %d events", n)
-		}
-		if e.GetSnapshot() == nil && e.GetEvent() != 0 && last != 0 && e.GetEvent() != last+1 {
-			v.t.Fatalf("event %d follows %d", e.GetEvent(), last)
-		}
-		last = cmp.Or(e.GetEvent(), last)
-		if so(e) {
-			return e, n
-		}
-	}
-}
-
-// checkPhases wants every phase and crash of rounds 2 to last once, in their
-// order, whoever died between a step and the next. The first round may begin in
-// the snapshot.
-func (v *viewer) checkPhases(last uint32) {
-	v.t.Helper()
-	phases := make(map[uint32]string)
-	v.until(func(e *originalsv1.CrashEvent) bool {
-		if c := e.GetCrash(); c != nil {
-			phases[c.GetNumber()] += "crash "
-		}
-		if p := e.GetPhase(); p != nil {
-			phases[p.GetNumber()] += p.GetPhase().String() + " "
-		}
-		return e.GetPhase().GetNumber() == last && e.GetPhase().GetPhase() == originalsv1.CrashTable_CRASHED
-	})
-	for n := uint32(2); n <= last; n++ {
-		if phases[n] != "BETTING CLOSING RUNNING crash CRASHED " {
-			v.t.Errorf("round %d was shown as %q", n, phases[n])
-		}
-	}
-}
-
-func isCrash(e *originalsv1.CrashEvent) bool { return e.GetCrash() != nil }
 
 // Round state broadcast carries the hidden result.
 func TestNothingBeforeTheCrashTellsTheCrashPoint(t *testing.T) {
@@ -341,106 +239,4 @@ func TestWatchIsRefused(t *testing.T) {
 	if err := <-other.view(t, 1, &originalsv1.WatchRequest{}).ended; reason.Of(err) != reason.StoreUnavailable {
 		t.Errorf("without a store: %v", err)
 	}
-}
-
-// stage is a service without a store, whose one feed the test tells what to tell.
-func stage(t *testing.T, stop chan struct{}) (*Service, *feed) {
-	t.Helper()
-	s := New(Options{Growth: growth, Tables: []Table{{Name: "main", Chain: newChain(t), Timings: quick}}, Stop: stop})
-	f := newFeed(s.tables["main"], func() {})
-	f.view.Apply(&originalsv1.CrashEvent{Event: 1, Body: &originalsv1.CrashEvent_Snapshot{Snapshot: &originalsv1.CrashTable{}}}, time.Now())
-	close(f.begun)
-	s.tables["main"].feed = f
-	return s, f
-}
-
-func tickEvent(n int64) *originalsv1.CrashEvent {
-	return &originalsv1.CrashEvent{Event: n, Body: &originalsv1.CrashEvent_Tick_{Tick: &originalsv1.CrashEvent_Tick{}}}
-}
-
-// A slow watcher is dropped with a reason, and never waited for.
-func TestASlowWatcherIsDropped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, f := stage(t, nil)
-		quick, slow := s.view(t, 10_000, &originalsv1.WatchRequest{}), s.view(t, 0, &originalsv1.WatchRequest{})
-		late := s.view(t, 10, &originalsv1.WatchRequest{})
-		synctest.Wait()
-		for n := range int64(placeRoom + 20) {
-			f.tell(tickEvent(n + 2))
-			if n%50 == 0 {
-				synctest.Wait()
-			}
-		}
-		synctest.Wait()
-		if n := len(quick.events); n != placeRoom+21 {
-			t.Errorf("the quick one has %d events", n)
-		}
-		// The late one reads what he was sent, and is told.
-		last := late.next()
-		for last.GetDropped() == nil {
-			last = late.next()
-		}
-		if last.GetDropped().GetReason() != "SLOW" || last.GetEvent() != 0 {
-			t.Errorf("dropped as %v", last)
-		}
-		if err := <-late.ended; err != nil {
-			t.Errorf("ended with %v", err)
-		}
-		// The slow one takes nothing, and is cut off.
-		begin := time.Now()
-		if err := <-slow.ended; reason.Of(err) != reason.RateLimited || time.Since(begin) != dropPatience {
-			t.Errorf("cut off after %v with %v", time.Since(begin), err)
-		}
-		quick.leave()
-		slow.leave()
-	})
-}
-
-func TestAJoinerSeesTheBetsOfTheRound(t *testing.T) {
-	s, f := stage(t, nil)
-	f.tell(&originalsv1.CrashEvent{Event: 2, Body: &originalsv1.CrashEvent_Bets_{Bets: &originalsv1.CrashEvent_Bets{Count: 7}}})
-	v := s.view(t, 10, &originalsv1.WatchRequest{})
-	if e := v.next(); e.GetSnapshot() == nil || e.GetEvent() != 2 {
-		t.Errorf("first %v", e)
-	}
-	if e := v.next(); e.GetBets().GetCount() != 7 || e.GetEvent() != 0 {
-		t.Errorf("then %v", e)
-	}
-	f.tell(tickEvent(3))
-	if e := v.next(); e.GetTick() == nil || e.GetEvent() != 3 {
-		t.Errorf("last %v", e)
-	}
-}
-
-func TestHeartbeatInSilenceAndTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stop := make(chan struct{})
-		s, f := stage(t, stop)
-		v := s.view(t, 10, &originalsv1.WatchRequest{})
-		v.next()
-		begin := time.Now()
-		for range 2 {
-			if e := v.next(); !e.GetHeartbeat() || e.GetEvent() != 0 {
-				t.Errorf("in silence: %v", e)
-			}
-		}
-		if took := time.Since(begin); took != 2*heartbeatInterval {
-			t.Errorf("two heartbeats in %v", took)
-		}
-		time.Sleep(heartbeatInterval - 1)
-		f.tell(tickEvent(2))
-		v.next()
-		time.Sleep(heartbeatInterval - 1)
-		synctest.Wait()
-		if len(v.events) > 0 {
-			t.Errorf("a heartbeat after an event: %v", v.next())
-		}
-		close(stop)
-		if e := v.next(); e.GetDropped().GetReason() != "SHUTDOWN" {
-			t.Errorf("at the end: %v", e)
-		}
-		if err := <-v.ended; err != nil && !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
 }
