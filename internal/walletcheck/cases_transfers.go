@@ -38,16 +38,20 @@ func transferCases() []Case {
 		}},
 		{"transfer-id-reused", "The platform knows the transferId with another amount: an alarm, and no other id.", func(c *scenario) {
 			c.wallet()
+			arrived, release := make(chan struct{}, 1), make(chan struct{})
+			c.stage.add(&fault{method: transferCall, arrived: arrived, before: release})
+			c.transit[account{"alice", "USD"}] = 140
+			c.deposit("alice", "USD", 140)
+			c.await("the wallet calls CreateTransfer", arrived)
+			id := c.stage.recorded(transferCall)[0].request.(*originalsv1.CreateTransferRequest).GetTransferId()
 			c.platform.with(func() {
-				c.unbound["order-1"] = true
-				c.platform.transfers["order-1"] = &originalsv1.Transfer{
-					TransferId: "order-1", PlayerId: "alice", Direction: originalsv1.Transfer_DEPOSIT,
+				c.platform.transfers[id] = &originalsv1.Transfer{
+					TransferId: id, PlayerId: "alice", Direction: originalsv1.Transfer_DEPOSIT,
 					Money: &originalsv1.Money{Currency: "USD", Amount: 999}, State: originalsv1.Transfer_APPLIED,
 				}
 			})
-			c.alarms["order-1"] = true
-			c.transit[account{"alice", "USD"}] = 140
-			c.deposit("alice", "USD", 140)
+			c.unbound[id], c.alarms[id] = true, true
+			close(release)
 		}},
 		{"cancelled-before-it-arrived", "A deposit is given up while its call is on its way: it is cancelled, and refused when it arrives late.", func(c *scenario) {
 			c.wallet()

@@ -41,7 +41,7 @@ func newChild(command, dir, listen, url, grpcAddr, token string) *child {
 
 // start starts the process. The wallet sees no other variable of ours.
 func (c *child) start() error {
-	c.cmd = exec.Command("/bin/sh", "-c", "exec "+c.command)
+	c.cmd = exec.Command("/bin/sh", "-c", c.command)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "ORIGINALS_") && !strings.HasPrefix(v, "WALLET_") {
 			c.cmd.Env = append(c.cmd.Env, v)

@@ -40,7 +40,9 @@
 //	    say of the game balance: deposits, less withdrawals, and of each
 //	    settlement payout less stake. bookings counts settlements, also those of
 //	    0. alarms name what a person must look at: settlementId or transferId,
-//	    and a cause in any words.
+//	    and a cause in any words. They are due for CONFLICT, for NOT_FOUND of
+//	    what was delivered, for a settlement that comes again with other content,
+//	    and for TRANSFER_ID_REUSED, whose money stays in transit.
 //	GET /books?playerId=P
 //	    The same, the accounts of one player alone, with bookings:
 //	    [{settlementId, walletTransactionId, amount}] in the order of booking;
@@ -51,6 +53,9 @@
 //	    of their sequences, as GetDigest has it for a run of them.
 //
 // # What is judged
+//
+// A settlement with a negative amount, two currencies or a result that the wallet
+// does not know is REJECTED, and holds back nothing.
 //
 // At the end of every case: the books equal the platform's, to the unit; every
 // settlement is acknowledged; no settlement was ever reported with two

@@ -15,6 +15,7 @@ import (
 func TestWalletcheckCommand(t *testing.T) {
 	wallet := testenv.Program(t) + " reference-wallet"
 	wantRun(t, 0, "cases: 2, passed: 2, failed: 0", "", nil, "walletcheck", "--command", wallet, "--case", "win-and-loss", "--case", "killed-at-rest")
+	wantRun(t, 0, "passed: 1", "", nil, "walletcheck", "--command", "cd / && BOOKS=1 "+wallet, "--case", "killed-at-rest") // any words of a shell
 
 	out := wantRun(t, 0, "", "", nil, "walletcheck", "--command", wallet, "--case", "void", "--json")
 	var results []walletcheck.Result
