@@ -191,21 +191,30 @@ func (s *Service) CashOut(ctx context.Context, req *originalsv1.CrashServiceCash
 	if err != nil {
 		return nil, err
 	}
+	silent := false
 	for try := 0; ; try++ {
 		round, err := s.cashOut(ctx, t, p, req)
-		if !errors.Is(err, errBetween) {
+		switch {
+		case errors.Is(err, errSilent) && !silent && ctx.Err() == nil:
+			silent = true // by now another has the table
+		case errors.Is(err, errBetween) && try < betweenTries && ctx.Err() == nil:
+			sleep(ctx, betweenPause)
+		case errors.Is(err, errSilent), errors.Is(err, errBetween):
+			return nil, errNoOwner
+		default:
 			return round, err
 		}
-		if try == betweenTries || ctx.Err() != nil {
-			return nil, errNoOwner
-		}
-		sleep(ctx, betweenPause)
 	}
 }
 
-// errBetween says that this process owns a table whose round is about to get
-// into its memory, or has just left it.
-var errBetween = errors.New("crash: between two phases")
+var (
+	// errBetween says that this process owns a table whose round is about to get
+	// into its memory, or has just left it.
+	errBetween = errors.New("crash: between two phases")
+	// errSilent says that the owner has said nothing for so long that another has
+	// taken the table, unless there is none.
+	errSilent = errors.New("crash: the owner of the table is silent")
+)
 
 const (
 	betweenTries = 20
@@ -255,9 +264,7 @@ func (s *Service) await(ctx context.Context, b *liveBet) (*originalsv1.Round, er
 	return s.answer(ctx, b.taken)
 }
 
-// passOn passes a cash-out on to the owner of the table. One that says nothing for
-// so long that another may have the table by now is not waited for: the caller is
-// told to repeat the call, and reaches the other.
+// passOn passes a cash-out on to the owner of the table.
 func (s *Service) passOn(ctx context.Context, t *table, req *originalsv1.CrashServiceCashOutRequest) (*originalsv1.Round, error) {
 	if t.owner.Load() != nil {
 		return nil, errBetween
@@ -276,11 +283,11 @@ func (s *Service) passOn(ctx context.Context, t *table, req *originalsv1.CrashSe
 	if err != nil {
 		return nil, err
 	}
-	out, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(auth.Forward(ctx), hopKey, "1"), 2*s.o.stale)
+	out, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(auth.Forward(ctx), hopKey, "1"), s.o.stale+s.o.stale/3)
 	defer cancel()
 	round, err := originalsv1.NewCrashServiceClient(conn).CashOut(out, req)
 	if status.Code(err) == codes.DeadlineExceeded && ctx.Err() == nil {
-		return nil, errNoOwner
+		return nil, errSilent
 	}
 	return round, err
 }
