@@ -2,6 +2,7 @@ package ledgertest
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/openoriginals/originals/internal/ledger"
@@ -126,6 +127,9 @@ func testCrashReplaced(t *testing.T, f *floor, b CrashBackend) {
 	f.refused(err, reason.BettingClosed)
 	_, err = f.b.Store.CancelCrashBet(f.ctx, f.table, p, "x")
 	f.refused(err, reason.BettingClosed)
+	if !strings.Contains(err.Error(), "the bet stays") {
+		f.t.Errorf("one who takes a bet back is told: %v", err)
+	}
 	f.owner = f.take("two")
 	for _, bet := range f.lock(1) {
 		f.settle(ledger.CrashSettlement{Bet: bet, Void: ledger.CrashVoidStore})

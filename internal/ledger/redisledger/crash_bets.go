@@ -23,7 +23,11 @@ func crashKey(partition int, kind, table string) string {
 	return tag(partition) + ":" + kind + ":" + table
 }
 
-var errBettingClosed = reason.New(reason.BettingClosed, "the table takes no bets now")
+// The same reason, said to one who bets and to one who takes a bet back.
+var (
+	errBettingClosed = reason.New(reason.BettingClosed, "the table takes no bets now")
+	errRoundLocked   = reason.New(reason.BettingClosed, "the round is locked, so that the bet stays")
+)
 
 // placeTries is how often a bet whose round was locked under it tries the next.
 const placeTries = 20
@@ -214,7 +218,7 @@ func (s *Store) CancelCrashBet(ctx context.Context, table string, p ledger.Playe
 		}
 		return parseTaken(table, p, b.ID.Pair, r)
 	case "CLOSED":
-		return ledger.CrashTaken{}, errBettingClosed
+		return ledger.CrashTaken{}, errRoundLocked
 	case "NOTFOUND":
 		return ledger.CrashTaken{}, ledger.ErrNotFound
 	}
