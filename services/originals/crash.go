@@ -38,12 +38,15 @@ func (p *process) openCrash(ctx context.Context, keys *seal.Keys) error {
 	p.metrics.Register(metrics.Collectors()...)
 	o := crash.Options{
 		Store: p.store, House: p.house, Tables: tables, Chains: chains, Growth: gamecrash.NewGrowth(), Log: p.log,
-		Address: cmp.Or(p.advertise, p.internal), Watch: metrics, Stop: p.stop, MaxWatchers: p.watchers,
+		Address: p.reachable(), Watch: metrics, Stop: p.stop, MaxWatchers: p.watchers,
 	}
 	if p.tls != nil {
 		o.Dial = func(address string) (grpc.ClientConnInterface, error) {
 			return server.Dial(address, p.tls.ClientOfAny(roleCrash))
 		}
+	}
+	if p.internal != "" && o.Address == "" {
+		p.notes = append(p.notes, "--internal names no host, and --advertise is missing: a cash-out that reaches another process of the role crash cannot be passed on to this one")
 	}
 	p.crash = crash.New(o)
 	p.group.Go("crash tables", func(ctx context.Context) error {

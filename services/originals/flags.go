@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -207,6 +208,16 @@ func (s settings) check() error {
 	if s.demoBalance < -1 || s.demoBalance > int64(money.MaxUnits) {
 		return fmt.Errorf("--demo-balance must be 0 to %d", int64(money.MaxUnits))
 	}
+	if err := s.checkStoreFlags(); err != nil {
+		return err
+	}
+	if !s.has(roleGateway) && s.internal == "" {
+		return errors.New("--internal is missing: nothing could reach the roles of this process")
+	}
+	return nil
+}
+
+func (s settings) checkStoreFlags() error {
 	if !s.hasStore() {
 		return s.checkWithoutStore()
 	}
@@ -214,7 +225,7 @@ func (s settings) check() error {
 		return errors.New("--redis is needed: the roles of this process share the store of the role seedpair")
 	}
 	if !s.hasSeeds() && s.sealKeyFile != "" {
-		return errors.New("--seal-key-file belongs to the roles seedpair and duel, which this process has not")
+		return errors.New("--seal-key-file belongs to the roles seedpair, duel and crash, which this process has not")
 	}
 	if s.redis != "" && s.sealKeyFile == "" && s.hasSeeds() {
 		return errors.New("--redis needs --seal-key-file: make one with `(umask 077; openssl rand -hex 32 > seal.key)` and keep it: without it no server seed can ever be revealed")
@@ -225,12 +236,25 @@ func (s settings) check() error {
 	return nil
 }
 
+// reachable returns where other processes reach the crash tables of this one;
+// empty when no flag names a host.
+func (s settings) reachable() string {
+	if s.advertise != "" {
+		return s.advertise
+	}
+	host, _, err := net.SplitHostPort(s.internal)
+	if ip := net.ParseIP(host); err != nil || host == "" || ip != nil && ip.IsUnspecified() {
+		return ""
+	}
+	return s.internal
+}
+
 func (s settings) checkWithoutStore() error {
 	if s.redis != "" || s.sealKeyFile != "" {
 		return errors.New("--redis and --seal-key-file belong to the roles with a store, which this process has not")
 	}
 	if s.config == "" && s.devKey == "" {
-		return errors.New("without the roles seedpair and duel, --config with an operator or --dev-key is needed, the same as there")
+		return errors.New("--config with an operator or --dev-key is needed, the same as in the process of the role seedpair")
 	}
 	return nil
 }
