@@ -94,11 +94,11 @@ type receiver struct {
 	attempts int
 	webhooks []string            // ids of messages, in the order of their attempts
 	booked   map[string][]string // settlement -> ids of messages that were answered with 2xx
-	order    map[string][]string // player -> sequences, in the order of their booking
+	order    map[string][]int    // player -> sequences, in the order of their booking
 }
 
 func newReceiver(t *testing.T, answer func(attempt int, ids []string) (int, error)) *receiver {
-	return &receiver{t: t, answer: answer, booked: make(map[string][]string), order: make(map[string][]string)}
+	return &receiver{t: t, answer: answer, booked: make(map[string][]string), order: make(map[string][]int)}
 }
 
 func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -106,7 +106,10 @@ func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	var body struct {
 		Type, Timestamp string
 		Data            struct {
-			Settlements []struct{ SettlementID, PlayerID, Sequence string }
+			Settlements []struct {
+				SettlementID, PlayerID string
+				Sequence               int `json:",string"`
+			}
 		}
 	}
 	if err := json.Unmarshal(text, &body); err != nil || body.Type != "settlements" || len(body.Data.Settlements) == 0 {
@@ -196,7 +199,7 @@ func TestCallbackIsRepeatedUntilItIsTaken(t *testing.T) {
 			}
 		}
 		for name, order := range r.order {
-			if !slices.IsSortedFunc(order, func(a, b string) int { return len(a)*1000 + int(a[0]) - len(b)*1000 - int(b[0]) }) {
+			if !slices.IsSorted(order) {
 				t.Errorf("player %s: %v", name, order)
 			}
 		}
