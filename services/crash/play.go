@@ -267,6 +267,7 @@ func (g *dealer) elapsed(s ledger.CrashState) (us int64, known bool) {
 
 // runBets plays a running round to its end.
 func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, all holding, point uint32, elapsedUs int64) (ledger.CrashState, error) {
+	g.s.o.Watch.phase(g.name(), s.Round)
 	settler := newSettler(ctx, g.table, g.owner)
 	l := newLive(g.s.o.Growth, s.Round.Number, point, since(time.Now(), elapsedUs, g.s.o.pace), settler.add, all.bets)
 	g.table.live.Store(l)
@@ -292,6 +293,7 @@ func (g *dealer) runBets(ctx context.Context, s ledger.CrashState, all holding, 
 		return s, err
 	}
 	l.crashed.Store(true)
+	g.s.o.Watch.phase(g.name(), s.Round)
 	for _, b := range rest {
 		settler.add(b)
 	}
