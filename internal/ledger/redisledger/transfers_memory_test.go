@@ -139,3 +139,49 @@ func TestMemoryOfAcknowledgements(t *testing.T) {
 		t.Errorf("%d bytes an acknowledged settlement, want at most %d", bytes, acknowledgedBytes)
 	}
 }
+
+// claimBytes is what a claim that leased something costs, for a day where it is
+// recorded, and for an hour in each partition where it leased.
+const claimBytes = 230
+
+func TestMemoryOfClaims(t *testing.T) {
+	c := client(t, testenv.Redis(t, testenv.InMemory).URL())
+	s := redisledger.New(c, redisledger.Options{})
+	fillFeed(t, s, "acme", 30, everywhere)
+	for i := range 400 {
+		id := fmt.Sprintf("9c1e5a70-12ab-4d3f-9e00-%012d", i)
+		got, err := s.Claim(ctx, ledger.Claim{Operator: "acme", ID: id, Consumer: "wallet-1", Max: 5, Lease: time.Minute})
+		if err != nil || len(got) == 0 {
+			t.Fatalf("claim %d: %d settlements, %v", i, len(got), err)
+		}
+		if _, err := s.Acknowledge(ctx, "acme", bookedAll(got)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pattern, life := range map[string]time.Duration{"*:jh:*": 25 * time.Hour, "*:j:*": 2 * time.Hour} {
+		keys, total := c.Keys(ctx, pattern).Val(), int64(0)
+		for _, key := range keys {
+			total += c.MemoryUsage(ctx, key).Val()
+			if left := c.PTTL(ctx, key).Val(); left <= 0 || left > life {
+				t.Errorf("%s is kept for %v", key, left)
+			}
+		}
+		if len(keys) < 400 {
+			t.Fatalf("%d keys %s", len(keys), pattern)
+		}
+		bytes := total / int64(len(keys))
+		t.Logf("%s: %d bytes", pattern, bytes)
+		if bytes > claimBytes || bytes < 80 {
+			t.Errorf("%s: %d bytes a claim, want at most %d", pattern, bytes, claimBytes)
+		}
+	}
+}
+
+// bookedAll acknowledges what was claimed.
+func bookedAll(got []ledger.SettledRound) []ledger.Ack {
+	acks := make([]ledger.Ack, len(got))
+	for i, r := range got {
+		acks[i] = ledger.Ack{Round: r.Round, Token: r.Token, WalletTransaction: "9c1e5a70-12ab-4d3f-9e00-" + r.Round.String()[3:15]}
+	}
+	return acks
+}
