@@ -64,6 +64,11 @@ func TestUsageErrorIsOneLine(t *testing.T) {
 	}
 }
 
+// Who reports a fault or follows an update has to say which program it is.
+func TestTheProgramSaysItsVersion(t *testing.T) {
+	wantRun(t, 0, "originals version "+version(), "", nil, "--version")
+}
+
 // TestSettingsThatCannotBeMeant wants a process refused before it listens.
 func TestSettingsThatCannotBeMeant(t *testing.T) {
 	dir := t.TempDir()

@@ -46,7 +46,7 @@ func newRoot() *cli.Command {
 			serveCommand(), demoCommand(), verifyCommand(), rtpCommand(),
 			tokenCommand(), walletCommand(), supportCommand(), crashCommand(), referenceWalletCommand(), walletcheckCommand(), certificatesCommand(), configCommand(),
 		},
-		HideVersion:     true,
+		Version:         version(),
 		HideHelpCommand: true,
 		ExitErrHandler:  func(context.Context, *cli.Command, error) {}, // run prints it
 	}
@@ -55,6 +55,16 @@ func newRoot() *cli.Command {
 		return nil
 	})
 	return root
+}
+
+// version is that of the source which this binary was built from, as the Go
+// command stamps it; (devel) where it was built without its history.
+func version() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok || build.Main.Version == "" {
+		return "(devel)"
+	}
+	return build.Main.Version
 }
 
 // usageError says once what is wrong with a flag, and where the flags are

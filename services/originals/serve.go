@@ -51,7 +51,7 @@ func serve(ctx context.Context, s settings, out, logs io.Writer) (err error) {
 	if err := p.greet(ctx, out); err != nil {
 		return err
 	}
-	p.log.Info("started", zap.Strings("roles", p.roles), zap.Bool("embedded_store", p.hasStore() && p.redis == ""))
+	p.log.Info("started", zap.String("version", version()), zap.Strings("roles", p.roles), zap.Bool("embedded_store", p.hasStore() && p.redis == ""))
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	defer context.AfterFunc(ctx, func() {
