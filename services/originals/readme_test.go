@@ -151,7 +151,7 @@ func freePort(t *testing.T) string {
 func TestEveryCommandOfTheReadmeRuns(t *testing.T) {
 	all := blocks(t)
 	ports := make(map[string]string)
-	for _, port := range []string{"8080", "9090", "9091", "9092", "9443", "9444", "6379"} {
+	for _, port := range []string{"8080", "8091", "9090", "9091", "9092", "9443", "9444", "6379"} {
 		ports[port] = freePort(t)
 	}
 	dir := workFolder(t)
