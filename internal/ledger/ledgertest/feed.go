@@ -43,6 +43,7 @@ var feedChecks = []walletCheck{
 	{"a claim at home comes on a dead letter", claimAtHomeBuries},
 	{"a claim of 500 settlements takes 500", claimOfTheMost},
 	{"a claim that many make at once has the same items, at most so many, and keeps nothing else", claimStorm},
+	{"wallets that share claims and forget what they hold book all, once", claimChaos},
 	{"a failed claim or acknowledgement that had an effect: each step", feedFaults},
 }
 
