@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -177,10 +178,19 @@ func reveal(ctx context.Context, c *cli.Command, api *client) error {
 	})
 }
 
-func showAuditLog(ctx context.Context, c *cli.Command, api *client) error {
+// limitOf reads how many rows a list is to have.
+func limitOf(c *cli.Command) (int, error) {
 	limit := c.Int("limit")
 	if limit < 1 {
-		return fmt.Errorf("--limit must be at least 1")
+		return 0, errors.New("--limit must be at least 1")
+	}
+	return limit, nil
+}
+
+func showAuditLog(ctx context.Context, c *cli.Command, api *client) error {
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
 	}
 	var all originalsv1.ListAuditLogResponse
 	for {

@@ -173,7 +173,10 @@ func showSettlements(ctx context.Context, c *cli.Command, api *client) error {
 	if c.IsSet("after") && len(list) > 1 {
 		return errors.New("--after needs --partition: each partition has sequences of its own")
 	}
-	limit := c.Int("limit")
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
 	var all originalsv1.ListSettlementsResponse
 	for _, partition := range list {
 		for after := c.Int64("after"); len(all.Settlements) < limit; {
@@ -181,6 +184,9 @@ func showSettlements(ctx context.Context, c *cli.Command, api *client) error {
 			path := fmt.Sprintf("/v1/wallet/settlements?partition=%d&afterSequence=%d&pageSize=%d", partition, after, min(limit-len(all.Settlements), 200))
 			if err := api.get(ctx, path, &page); err != nil {
 				return err
+			}
+			if len(list) == 1 { // those of several partitions are none of the list's
+				all.LastSequence = page.LastSequence
 			}
 			if len(page.Settlements) == 0 {
 				break
@@ -227,7 +233,10 @@ func showSettlement(ctx context.Context, c *cli.Command, api *client) error {
 }
 
 func showRejected(ctx context.Context, c *cli.Command, api *client) error {
-	limit := c.Int("limit")
+	limit, err := limitOf(c)
+	if err != nil {
+		return err
+	}
 	var all originalsv1.ListRejectedResponse
 	for len(all.Settlements) < limit {
 		var page originalsv1.ListRejectedResponse

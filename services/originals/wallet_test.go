@@ -60,6 +60,9 @@ func TestWalletOnTheCommandLine(t *testing.T) {
 	run(0, "SETTLEMENT", "", "rejected")
 	run(2, "", "SETTLEMENT_NOT_FOUND", "requeue", "--settlement", round.GetRoundId())
 	run(2, "", "--partition must be 0 to 63", "settlements", "--partition", "64")
+	for _, list := range []string{"settlements", "rejected"} {
+		run(2, "", "--limit must be at least 1", list, "--limit", "0")
+	}
 
 	var list struct {
 		Settlements []struct {
@@ -72,6 +75,7 @@ func TestWalletOnTheCommandLine(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &list); err != nil || len(list.Settlements) != 1 || list.Settlements[0].Sequence != "1" {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	run(0, `"lastSequence": "1"`, "", "settlements", "--json", "--partition", fmt.Sprint(list.Settlements[0].Partition))
 	hour := list.Settlements[0].SettleTime[:len("2026-01-31T07")]
 	out := run(0, "stakes 100", "", "digest", "--hour", hour)
 	run(0, strings.Fields(out)[len(strings.Fields(out))-1], "", "digest", "--day", hour[:10], "--partition", fmt.Sprint(list.Settlements[0].Partition))
