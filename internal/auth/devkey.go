@@ -99,7 +99,7 @@ func createDevKey(path, operator string) error {
 	}
 	temp, err := os.CreateTemp(filepath.Dir(path), ".dev-key-*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("auth: development key: %w", err)
+		return fmt.Errorf("auth: development key %s cannot be made: %w", path, err)
 	}
 	defer func() { _ = os.Remove(temp.Name()) }()
 	_, err = temp.Write(append(text, '\n'))

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v3"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 )
@@ -22,6 +25,18 @@ type client struct {
 
 func newClient(url, token string) *client {
 	return &client{url: strings.TrimSuffix(url, "/"), token: token, http: &http.Client{Timeout: 30 * time.Second}}
+}
+
+// urlFlag is where a command finds the REST API.
+func urlFlag(usage string) *cli.StringFlag {
+	return &cli.StringFlag{Name: "url", Value: "http://127.0.0.1:8080", Sources: env("URL"), Validator: validURL, Usage: usage}
+}
+
+func validURL(text string) error {
+	if u, err := url.Parse(text); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return errors.New("must be such as http://127.0.0.1:8080")
+	}
+	return nil
 }
 
 // apiError is a refusal of the API.

@@ -54,6 +54,8 @@ func TestUsageErrorIsOneLine(t *testing.T) {
 		{`"token, player" not set; see originals wallet transfer --help`, "wallet transfer --id t-1"},
 		{"-cards; see originals verify --help", "verify --cards 3"},
 		{"-cards; see originals rtp --help", "rtp --cards 3"},
+		{"must be such as http://127.0.0.1:8080; see originals demo --help", "demo --token x --url 127.0.0.1:8080"},
+		{"must be such as http://127.0.0.1:8080; see originals wallet balances --help", "wallet balances --token x --player a --url ftp://127.0.0.1"},
 		{`"now"; see originals crash chain verify --help`, "crash chain verify now"},
 		{"give --table for the whole chain", "crash chain verify"},
 	} {

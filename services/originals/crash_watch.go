@@ -30,7 +30,7 @@ func crashWatchCommand() *cli.Command {
 		Description: "Example: originals crash watch --table main --rounds 3\n" +
 			"On a terminal the curve grows in place; elsewhere it is printed when its round has crashed. No token is needed.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "url", Value: "http://127.0.0.1:8080", Sources: env("URL"), Usage: "`URL` of the REST API"},
+			urlFlag("`URL` of the REST API"),
 			&cli.StringFlag{Name: "table", Value: "main", Usage: "`NAME` of the table"},
 			&cli.UintFlag{Name: "rounds", Usage: "end after this `COUNT` of crashes; 0 for never"},
 			&cli.DurationFlag{Name: "for", Usage: "end after this `TIME`; 0 for never"},

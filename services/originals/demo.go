@@ -33,7 +33,7 @@ func demoCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "rounds", Value: 25, Usage: "how many rounds of each game, `N`"},
 			&cli.StringFlag{Name: "evidence", Usage: "`FILE` to keep the evidence in"},
-			&cli.StringFlag{Name: "url", Usage: "`URL` of a running gateway, with --token"},
+			&cli.StringFlag{Name: "url", Validator: validURL, Usage: "`URL` of a running gateway, with --token"},
 			&cli.StringFlag{Name: "token", Usage: "`TOKEN` of a player there, with some FUN to play"},
 		},
 		Action: func(ctx context.Context, c *cli.Command) error {

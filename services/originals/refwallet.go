@@ -21,7 +21,7 @@ func referenceWalletCommand() *cli.Command {
 		Description: "Its books are a SQLite file in the folder. It shows them at GET /books, and takes\n" +
 			"POST /deposit and /withdraw with {requestId, playerId, currency, amount}, and /cancel with {requestId}.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "url", Value: "http://127.0.0.1:8080", Sources: env("URL"), Usage: "`URL` of the platform's REST API"},
+			urlFlag("`URL` of the platform's REST API"),
 			&cli.StringFlag{Name: "token", Sources: env("TOKEN"), Required: true, Usage: "`TOKEN` of the role wallet"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8090", Sources: cli.EnvVars("WALLET_LISTEN"), Usage: "`ADDRESS` of the wallet's own face"},
 			&cli.StringFlag{Name: "dir", Sources: cli.EnvVars("WALLET_DIR"), Required: true, Usage: "`FOLDER` of the books, made when it is missing"},

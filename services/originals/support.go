@@ -48,7 +48,7 @@ func supportCommand() *cli.Command {
 // callFlags are those of every command that calls the API for a person.
 func callFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "url", Value: "http://127.0.0.1:8080", Sources: env("URL"), Usage: "`URL` of the REST API"},
+		urlFlag("`URL` of the REST API"),
 		&cli.StringFlag{Name: "token", Sources: env("TOKEN"), Required: true, Usage: "`JWT` of the role that the command needs"},
 		&cli.BoolFlag{Name: "json", Usage: "print the answer as JSON"},
 	}
