@@ -16,7 +16,7 @@ import (
 // put back, while players play. Everything is booked in the end, and nothing under
 // two transactions.
 func claimChaos(t *testing.T, w Wallets) {
-	const workers, players, rounds, lease = 6, 8, 25, 300 * time.Millisecond
+	const workers, players, rounds, lease = 6, 8, 12, 300 * time.Millisecond
 	operator := "op-" + unique()
 	var done sync.WaitGroup
 	var all []*subject

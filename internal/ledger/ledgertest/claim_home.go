@@ -185,26 +185,24 @@ func claimAtHomeBuries(t *testing.T, w Wallets) {
 	}
 }
 
-// claimOfTheMost has more than 500 settlements of several players in one partition,
-// and as many as the longest run of one player elsewhere.
+// claimOfTheMost has more than 500 settlements of several players in one partition.
+// What the first claim leaves is claimed from elsewhere.
 func claimOfTheMost(t *testing.T, w Wallets) {
 	const most = 500
-	for _, there := range []bool{true, false} {
-		p := newSubject(t, w.Store)
-		want := map[ledger.Player][]ledger.RoundID{p.Player: p.play(250)}
-		for range 3 {
-			q := newcomer(t, w.Store, neighbour(p.Player), 1000)
-			q.rotate()
-			want[q.Player] = q.play(130)
-		}
-		c := claimsAt(w, p.Operator, p.Partition(), there, most, long)
-		got := claim(t, w, c)
-		wantRuns(t, got, want, most)
-		wantSame(t, "the repeat", claim(t, w, c), got)
-		wantStatuses(t, acknowledge(t, w, p.Operator, booked(got)...), all(most, ledger.Acknowledged)...)
-		rest := claim(t, w, claimsAt(w, p.Operator, p.Partition(), there, most, long))
-		wantStatuses(t, acknowledge(t, w, p.Operator, booked(rest)...), all(140, ledger.Acknowledged)...)
+	p := newSubject(t, w.Store)
+	want := map[ledger.Player][]ledger.RoundID{p.Player: p.play(250)}
+	for range 2 {
+		q := newcomer(t, w.Store, neighbour(p.Player), 1000)
+		q.rotate()
+		want[q.Player] = q.play(140)
 	}
+	c := claimsAt(w, p.Operator, p.Partition(), true, most, long)
+	got := claim(t, w, c)
+	wantRuns(t, got, want, most)
+	wantSame(t, "the repeat", claim(t, w, c), got)
+	wantStatuses(t, acknowledge(t, w, p.Operator, booked(got)...), all(most, ledger.Acknowledged)...)
+	rest := claim(t, w, claimsAt(w, p.Operator, p.Partition(), false, most, long))
+	wantStatuses(t, acknowledge(t, w, p.Operator, booked(rest)...), all(30, ledger.Acknowledged)...)
 }
 
 // claimStorm has a wallet repeat its claim again and again without waiting for an
@@ -212,7 +210,7 @@ func claimOfTheMost(t *testing.T, w Wallets) {
 // and whatever else its calls took is given back when the last of them ends.
 func claimStorm(t *testing.T, w Wallets) {
 	const most, callers = 10, 8
-	for range 12 {
+	for range 8 {
 		operator := "op-" + unique()
 		var players []*subject
 		for range 6 {
