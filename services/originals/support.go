@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -70,10 +72,15 @@ func answerJSON(c *cli.Command, m proto.Message) (bool, error) {
 	if !c.Bool("json") {
 		return false, nil
 	}
-	text, err := protojson.MarshalOptions{Multiline: true, EmitDefaultValues: true}.Marshal(m)
-	if err == nil {
-		_, err = fmt.Fprintln(c.Root().Writer, string(text))
+	text, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m)
+	if err != nil {
+		return true, err
 	}
+	var out bytes.Buffer // protojson puts spaces where it likes, other ones in each build
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		return true, err
+	}
+	_, err = fmt.Fprintln(c.Root().Writer, out.String())
 	return true, err
 }
 
