@@ -30,7 +30,7 @@ type CrashPhase uint8
 const (
 	CrashNone    CrashPhase = iota // no round was ever opened
 	CrashBetting                   // bets are taken
-	CrashClosing                   // locked: no partition takes bets once each was closed
+	CrashClosing                   // locked: its bets are fixed
 	CrashRunning
 	CrashCrashed // it has its crash point; bets are being settled
 	CrashFinal   // every bet is settled, or given back
@@ -216,8 +216,8 @@ type CrashStore interface {
 	CrashState(ctx context.Context, table string) (CrashState, error)
 	// OpenCrashRound opens a round; the one before must be final. Errors: ErrCrashStep.
 	OpenCrashRound(ctx context.Context, o CrashOwner, r CrashOpening) (CrashState, error)
-	// LockCrashRound ends betting for the table; each partition is to be closed next. Errors: ErrCrashLate, when the
-	// beacon that the round named may be known already.
+	// LockCrashRound ends betting for the table. Each partition is to be closed before, so that no bet that has found
+	// the round comes after the lock. Errors: ErrCrashLate, when the beacon that the round named may be known already.
 	LockCrashRound(ctx context.Context, o CrashOwner, number uint32) (CrashState, error)
 	// KeepCrashBeacon keeps the signature of the beacon's round that the newest round named. The first stays.
 	KeepCrashBeacon(ctx context.Context, o CrashOwner, number uint32, signature []byte) (CrashState, error)
@@ -233,7 +233,8 @@ type CrashStore interface {
 
 	// OpenCrashPartition lets a partition take bets for a round. Bets that were queued enter it.
 	OpenCrashPartition(ctx context.Context, o CrashOwner, partition int, number uint32) error
-	// CloseCrashPartition ends that for good, and returns the bets.
+	// CloseCrashPartition ends that for good, and returns the bets. From then on bets find the next round once this
+	// one is locked.
 	CloseCrashPartition(ctx context.Context, o CrashOwner, partition int, number uint32) (CrashBets, error)
 	// OpenCrashBets returns the unsettled bets of a round in one partition.
 	OpenCrashBets(ctx context.Context, table string, partition int, number uint32) ([]CrashBet, error)

@@ -50,10 +50,9 @@ func (c *croupier) open(number uint32) {
 	}
 }
 
-// lock locks and closes a round and returns its bets, by their ids.
+// lock closes and locks a round as an owner does, and returns its bets by their ids.
 func (c *croupier) lock(number uint32) map[string]ledger.CrashBet {
 	c.t.Helper()
-	c.must(second(c.store.LockCrashRound(context.Background(), c.owner, number)))
 	bets := make(map[string]ledger.CrashBet)
 	for p := range ledger.Partitions {
 		some, err := c.store.CloseCrashPartition(context.Background(), c.owner, p, number)
@@ -62,6 +61,7 @@ func (c *croupier) lock(number uint32) map[string]ledger.CrashBet {
 			bets[b.BetID] = b
 		}
 	}
+	c.must(second(c.store.LockCrashRound(context.Background(), c.owner, number)))
 	return bets
 }
 

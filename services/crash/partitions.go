@@ -11,6 +11,7 @@ import (
 
 // holding is what all partitions together hold of a round that is closed.
 type holding struct {
+	number  uint32            // of the round
 	bets    []ledger.CrashBet // not settled yet
 	settled int
 	// newest is the round that was opened last in any of them. It is above that
@@ -24,6 +25,7 @@ func (h holding) count() int { return len(h.bets) + h.settled }
 // close closes every partition and returns the bets of a round. Bets of older
 // rounds that were left behind are settled on the way.
 func (g *dealer) close(ctx context.Context, number uint32) (all holding, err error) {
+	all.number = number
 	var mu sync.Mutex
 	older := make(map[uint32][]int) // number -> partitions
 	err = g.eachPartition(ctx, "a partition is not closed", func(partition int) error {

@@ -120,7 +120,7 @@ func (tr *trial) pauseOwner(p pause, name string) *sleeper {
 
 // TestAnOwnerIsStoppedAndWakes stops owners for real: over the lock, over the
 // crash, and until another has played on. Whatever they do when they wake up,
-// there is one round at a time, nobody bets after its start or is paid above its
+// there is one round at a time, nobody bets after its lock or is paid above its
 // crash point, and the money adds up.
 func TestAnOwnerIsStoppedAndWakes(t *testing.T) {
 	tr := newTrial(t, 100)
@@ -177,7 +177,7 @@ func (tr *trial) found(p ledger.Player, id string) ledger.Round {
 }
 
 // checkBets sees to it that every round has the bets that were taken for it, all
-// of them before it started.
+// of them before the lock.
 func (tr *trial) checkBets(last uint32, sleepers []*sleeper) {
 	tr.t.Helper()
 	rounds, err := tr.store.CrashRounds(context.Background(), "main", 1, last)
@@ -188,8 +188,8 @@ func (tr *trial) checkBets(last uint32, sleepers []*sleeper) {
 	check := func(b ledger.Round) {
 		number := b.Bet.Crash.Number
 		bets[number]++
-		if r := rounds[number-1]; b.CreateTime.UnixMicro() > r.StartUs {
-			tr.t.Errorf("a bet of %v in round %d, which started %v", b.CreateTime, number, time.UnixMicro(r.StartUs))
+		if r := rounds[number-1]; b.CreateTime.UnixMicro() > r.LockUs {
+			tr.t.Errorf("a bet of %v in round %d, which was locked %v", b.CreateTime, number, time.UnixMicro(r.LockUs))
 		}
 	}
 	for _, g := range tr.all {

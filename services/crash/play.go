@@ -15,6 +15,7 @@ type dealer struct {
 	owner  ledger.CrashOwner
 	before ledger.CrashLease // the lease as it was taken
 	events *publisher
+	closed holding // of the round that this owner has closed and locked
 }
 
 // play takes the table from where the store has it, from phase to phase, until
@@ -103,9 +104,10 @@ func (g *dealer) skip(ctx context.Context, s ledger.CrashState) (uint32, error) 
 // may still be played. Its bets have waited for an owner all that time.
 const lateLock = time.Minute
 
-// bet takes bets until the lock. Where that comes so late that the round's beacon
-// may be known, whoever knows the chain could have known the crash point while
-// bets were taken: the round is void.
+// bet takes bets until every partition is closed, and locks the round then: no bet
+// enters a round that is locked, whoever dies in between. Where the lock comes so
+// late that the round's beacon may be known, whoever knows the chain could have
+// known the crash point while bets were taken: the round is void.
 func (g *dealer) bet(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
 	if s.Replaced() {
 		return g.betAgain(ctx, s)
@@ -121,6 +123,9 @@ func (g *dealer) bet(ctx context.Context, s ledger.CrashState) (ledger.CrashStat
 		return s, err
 	}
 	g.showBets(ctx, s.Round.Number, min(left, g.Betting))
+	if g.closed, err = g.close(ctx, s.Round.Number); err != nil {
+		return s, err
+	}
 	locked, err := g.lock(ctx, s)
 	if errors.Is(err, ledger.ErrCrashLate) {
 		return g.void(ctx, s, ledger.CrashVoidOwner)
@@ -201,14 +206,18 @@ func (g *dealer) void(ctx context.Context, s ledger.CrashState, why string) (led
 	return g.finishRound(ctx, s, all.count(), why)
 }
 
-// start closes every partition, so that the round's bets are fixed, awaits the
+// start takes the round's bets, which were fixed before the lock, awaits the
 // round's beacon, and starts the round.
 func (g *dealer) start(ctx context.Context, s ledger.CrashState) (ledger.CrashState, error) {
-	all, err := g.close(ctx, s.Round.Number)
-	if err != nil {
-		return s, err
+	all := g.closed
+	g.closed = holding{}
+	if all.number != s.Round.Number { // another owner has locked it
+		var err error
+		if all, err = g.close(ctx, s.Round.Number); err != nil {
+			return s, err
+		}
 	}
-	s, err = g.awaitBeacon(ctx, s)
+	s, err := g.awaitBeacon(ctx, s)
 	if errors.Is(err, errNoBeacon) {
 		return g.void(ctx, s, ledger.CrashVoidBeacon)
 	}

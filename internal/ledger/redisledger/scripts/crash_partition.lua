@@ -5,8 +5,12 @@ local t, epoch, owner, number, open = unpack(ARGV)
 if stranger(t, tonumber(epoch), owner) then return {'FENCED'} end
 local newest = units(call('HGET', KEYS[1], 'n') or '0')
 if not newest or newest > tonumber(number) and open == '1' then return broken('a later round was opened') end
--- A call to open it may be taken twice, and the second time after the close.
-if open == '1' and newest == tonumber(number) and call('HGET', KEYS[1], 'p') == '0' then return {'OK'} end
+-- What was closed for a round stays closed: a call to open it may be taken twice, the second time after the close,
+-- and an owner may have died between the close and the lock.
+if open == '1' and newest == tonumber(number) and call('HGET', KEYS[1], 'p') == '0' then
+  call('HSET', KEYS[1], 'e', epoch, 'w', owner)
+  return {'OK'}
+end
 local life = fence()
 if not life then return broken('no master_replid') end
 
