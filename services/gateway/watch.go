@@ -147,7 +147,7 @@ func (h *watch) stream(w http.ResponseWriter, r *http.Request, p *place) {
 		select {
 		case frame, open := <-p.frames:
 			if !open {
-				to.write(p.last)
+				to.write(h.last(p))
 				return
 			}
 			if !to.write(frame) {
@@ -165,4 +165,17 @@ func (h *watch) stream(w http.ResponseWriter, r *http.Request, p *place) {
 			return
 		}
 	}
+}
+
+// last returns the last frame of a closed place. When the process ends, the duels
+// of the same process end with it: it is the process that watchers are told of.
+func (h *watch) last(p *place) []byte {
+	select {
+	case <-h.stop:
+		if len(p.last) > 0 {
+			return droppedFrame(droppedShutdown)
+		}
+	default:
+	}
+	return p.last
 }

@@ -292,6 +292,22 @@ func TestStreamsEndWithTheProcess(t *testing.T) {
 	v.want(`event: dropped|data: {"reason":"SHUTDOWN"}`, "EOF")
 }
 
+// TestStreamsEndWithTheProcessAndItsServices: where the duels are in the same
+// process, their streams end at the same time.
+func TestStreamsEndWithTheProcessAndItsServices(t *testing.T) {
+	s := newStage(t, nil)
+	close(s.stop)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := &place{frames: make(chan []byte), last: droppedFrame(droppedUpstream)}
+		close(p.frames)
+		s.h.stream(w, r, p)
+	}))
+	defer front.Close()
+	for range 20 {
+		view(t, front.URL).want(`event: dropped|data: {"reason":"SHUTDOWN"}`, "EOF")
+	}
+}
+
 // TestFeedEndsWithItsLastWatcher: nothing is left of a duel that nobody watches.
 func TestFeedEndsWithItsLastWatcher(t *testing.T) {
 	s := newStage(t, nil)
