@@ -9,12 +9,14 @@ import (
 	"io"
 	"net/url"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v3"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	originalsv1 "github.com/openoriginals/originals/proto/originals/v1"
@@ -161,12 +163,34 @@ func showTimeline(ctx context.Context, c *cli.Command, api *client) error {
 		return err
 	}
 	out := c.Root().Writer
-	fmt.Fprintf(out, "Round %s of player %s: %s, %s\n\n", t.GetRound().GetRoundId(), t.GetPlayerId(), t.GetRound().GetGame(), t.GetRound().GetState())
+	fmt.Fprintf(out, "Round %s of player %s: %s, %s\n", t.GetRound().GetRoundId(), t.GetPlayerId(), t.GetRound().GetGame(), t.GetRound().GetState())
+	played, err := playedOf(t.GetRound())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s\n\n", played)
 	rows := [][]string{{"TIME", "EVENT", "DETAIL"}}
 	for _, e := range t.GetEvents() {
 		rows = append(rows, []string{moment(e.GetTime()), e.GetEvent(), e.GetDetail()})
 	}
 	return table(out, rows)
+}
+
+// playedOf returns what was bet and what came out, as the API shows it under the
+// game's name.
+func playedOf(r *originalsv1.Round) ([]byte, error) {
+	m := r.ProtoReflect()
+	of := m.Descriptor().Fields().ByName(protoreflect.Name(strings.ToLower(r.GetGame().String())))
+	if of == nil || !m.Has(of) {
+		return nil, nil
+	}
+	text, err := protojson.MarshalOptions{EmitDefaultValues: true}.Marshal(m.Get(of).Message().Interface())
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = json.Compact(&out, text)
+	return out.Bytes(), err
 }
 
 func reveal(ctx context.Context, c *cli.Command, api *client) error {

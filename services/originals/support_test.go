@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -39,6 +40,7 @@ func TestSupportOnTheCommandLine(t *testing.T) {
 		t.Errorf("player alice:\n%s", out)
 	}
 	run("STAKE_LOCKED", "round", "--round", round.GetRoundId())
+	run(fmt.Sprintf(`{"target":5000,"direction":"OVER","roll":%d,"win":%t}`, round.GetDice().GetRoll(), round.GetDice().GetWin()), "round", "--round", round.GetRoundId())
 	run("server seed", "reveal", "--reason", "player asked", "--ticket", "T-7", "--seed-pair", pair)
 	run("REVEAL_DONE", "audit-log")
 
