@@ -36,6 +36,9 @@ type Wallets struct {
 
 	// SetTime stops the store's clock at a time; nil where it cannot.
 	SetTime func(time.Time)
+	// Runs is how many random interleavings are compared with the model at least;
+	// a few when it is 0.
+	Runs int
 	// Bisect is how many settlements a wrong one is looked for in.
 	Bisect int
 

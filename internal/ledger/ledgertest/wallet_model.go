@@ -1,8 +1,11 @@
 package ledgertest
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -14,31 +17,58 @@ import (
 )
 
 // RunWalletModel compares random interleavings of all that wallets, players and
-// the clock do with a small model. Where w.SetTime is nil the clock stands, as
-// far as leases are concerned.
+// the clock do with a small model: w.Runs of them, and more as long as they
+// lack something that they are to contain. Where w.SetTime is nil the clock
+// stands, as far as leases are concerned.
 func RunWalletModel(t *testing.T, w Wallets) {
 	done := make(map[string]int)
-	rapid.Check(t, func(rt *rapid.T) {
-		m := newWalletModel(rt, w)
-		m.done = done
-		look, claims := []func(*rapid.T){m.get, m.cancel, m.stranger, m.claimAgain, m.list, m.digest, m.stream}, []func(*rapid.T){m.claim, m.claimLater, m.claimAgain}
-		rt.Repeat(map[string]func(*rapid.T){
-			"": m.compare, "transfer": m.transfer, "look": func(rt *rapid.T) { rapid.SampledFrom(look).Draw(rt, "look")(rt) }, "play": m.play,
-			"claim": func(rt *rapid.T) { rapid.SampledFrom(claims).Draw(rt, "claim")(rt) }, "claim later": m.claimLater,
-			"acknowledge": m.acknowledge, "release": m.release, "extend": m.extend, "requeue": m.requeue, "clock": m.clock,
-		})
-	})
-	for _, event := range walletEvents {
-		if done[event] == 0 {
-			t.Errorf("no run had an event %q: %v", event, done)
+	setRapid(t, "rapid.checks", cmp.Or(w.Runs, fewRuns))
+	setRapid(t, "rapid.steps", modelSteps)
+	for turn := 0; turn == 0 || turn < modelTurns && lacking(done, w) != ""; turn++ {
+		rapid.Check(t, func(rt *rapid.T) { runWalletModel(rt, w, done) })
+	}
+	if event := lacking(done, w); event != "" {
+		t.Errorf("no run had an event %q: %v", event, done)
+	}
+}
+
+// Few long runs go further than many short ones of as many steps: dead letters,
+// and what is put back among leases, are many steps away from the beginning.
+const (
+	fewRuns    = 12
+	modelSteps = 90 // on average
+	modelTurns = 10 // so many times as many runs at most
+)
+
+// setRapid sets a flag of rapid for this test, unless the command line says it.
+func setRapid(t *testing.T, name string, value int) {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if given {
+		return
+	}
+	of := flag.Lookup(name).Value
+	before := of.String()
+	set := func(text string) {
+		if err := of.Set(text); err != nil {
+			t.Error(err)
 		}
 	}
-	if w.SetTime != nil && done["out of attempts"] == 0 {
-		t.Errorf("nothing was claimed in vain too often: %v", done)
+	set(strconv.Itoa(value))
+	t.Cleanup(func() { set(before) })
+}
+
+func runWalletModel(rt *rapid.T, w Wallets, done map[string]int) {
+	m := newWalletModel(rt, w)
+	m.done = done
+	oneOf := func(steps ...func(*rapid.T)) func(*rapid.T) {
+		return func(rt *rapid.T) { rapid.SampledFrom(steps).Draw(rt, "step")(rt) }
 	}
-	if w.Stream != nil && done["streamed"] == 0 {
-		t.Errorf("nothing was streamed: %v", done)
-	}
+	rt.Repeat(map[string]func(*rapid.T){
+		"": m.compare, "transfer": m.transfer, "end a transfer": oneOf(m.get, m.cancel), "play": m.play,
+		"look": oneOf(m.stranger, m.list, m.digest, m.stream), "claim": m.claim, "claim later": m.claimLater, "claim again": m.claimAgain,
+		"acknowledge": m.acknowledge, "release": m.release, "extend": m.extend, "requeue": m.requeue, "clock": m.clock,
+	})
 }
 
 type walletModel struct {
@@ -60,6 +90,23 @@ var walletEvents = []string{
 	"APPLIED", "REFUSED", "TRANSFER_CANCELLED", "replayed", "reused", "got", "cancelled", "cancelled too late", "claimed", "claimed again",
 	"ACKNOWLEDGED", "ALREADY_ACKNOWLEDGED", "STALE_LEASE", "CONFLICT", "rejected", "unburied", "released", "extended", "requeued", "requeued again", "requeued among later ones",
 	"requeued behind leased ones", "listed", "summed up", "VOID",
+}
+
+// lacking returns one of them that no run had, or "".
+func lacking(done map[string]int, w Wallets) string {
+	wanted := walletEvents
+	if w.SetTime != nil {
+		wanted = append(slices.Clone(wanted), "out of attempts")
+	}
+	if w.Stream != nil {
+		wanted = append(slices.Clone(wanted), "streamed")
+	}
+	for _, event := range wanted {
+		if done[event] == 0 {
+			return event
+		}
+	}
+	return ""
 }
 
 func (m *walletModel) did(event string) { m.done[event]++ }
@@ -115,14 +162,14 @@ func (m *walletModel) player(rt *rapid.T) *modelPlayer {
 }
 
 func transferID(rt *rapid.T) string {
-	return fmt.Sprint("t", rapid.IntRange(0, 12).Draw(rt, "transfer"))
+	return fmt.Sprint("t", rapid.IntRange(0, 8).Draw(rt, "transfer"))
 }
 
 func (m *walletModel) transfer(rt *rapid.T) {
 	p := m.player(rt)
 	q := ledger.Transfer{
 		Operator: m.operator, ID: transferID(rt), Player: p.Player.ID, Direction: ledger.Direction(rapid.IntRange(1, 2).Draw(rt, "direction")),
-		Currency: fun, Amount: rapid.SampledFrom([]money.Units{1, 50, 700, money.MaxUnits}).Draw(rt, "amount"),
+		Currency: fun, Amount: rapid.SampledFrom([]money.Units{1, 50, 700, max(1, p.balance), money.MaxUnits}).Draw(rt, "amount"),
 	}
 	if len(m.asked) > 0 && rapid.IntRange(0, 3).Draw(rt, "again") == 0 {
 		q = rapid.SampledFrom(m.asked).Draw(rt, "which")
@@ -337,6 +384,9 @@ func (m *walletModel) leased(rt *rapid.T, p *modelPlayer, run []ledger.SettledRo
 func (m *walletModel) anyClaim(rt *rapid.T) *modelClaim {
 	if len(m.claims) == 0 {
 		return nil
+	}
+	if rapid.Bool().Draw(rt, "the newest") {
+		return m.claims[len(m.claims)-1]
 	}
 	return rapid.SampledFrom(m.claims).Draw(rt, "claim")
 }
