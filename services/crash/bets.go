@@ -224,9 +224,8 @@ const (
 func (s *Service) cashOut(ctx context.Context, t *table, p ledger.Player, req *originalsv1.CrashServiceCashOutRequest) (*originalsv1.Round, error) {
 	if l := t.live.Load(); l != nil {
 		began := time.Now()
-		b := l.cashOut(p, req.GetBetId())
-		s.o.Watch.decided(time.Since(began))
-		if b != nil {
+		if b := l.cashOut(p, req.GetBetId()); b != nil {
+			s.o.Watch.decided(time.Since(began))
 			return s.await(ctx, b)
 		}
 	}

@@ -29,8 +29,9 @@ var (
 	errRoundLocked   = reason.New(reason.BettingClosed, "the round is locked, so that the bet stays")
 )
 
-// placeTries is how often a bet whose round was locked under it tries the next.
-const placeTries = 20
+// placeTries is how often a bet whose round was closed under it tries the next, with
+// growing pauses: for half a second in all, in which a round that is closed is locked.
+const placeTries = 32
 
 // PlaceCrashBet implements ledger.CrashStore. It holds the worst case against
 // the round's limit first, and takes the bet then. What is held for a bet that
