@@ -56,4 +56,8 @@ func TestJoinerMidRoundSeesTheRunningMultiplier(t *testing.T) {
 	if e := v.Snapshot(read); e.GetEvent() != 4 || e.GetSnapshot().GetNumber() != 9 || e.GetSnapshot().GetServerTime() != nil {
 		t.Errorf("a snapshot after a gap: %v", e)
 	}
+	v.Apply(&originalsv1.CrashEvent{Body: &originalsv1.CrashEvent_Snapshot{Snapshot: &originalsv1.CrashTable{}}}, read)
+	if v.Event() != 0 {
+		t.Errorf("a snapshot of a store without events is of event %d", v.Event())
+	}
 }

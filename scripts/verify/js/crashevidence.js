@@ -77,7 +77,7 @@ const withBet = (change, r = reached, auto = 199, cashed = 199) => { const bet =
 const faults = {
   terminal: {
     "another-table": at(some, 3, (r) => { r.table = "other"; r.crashE2 = c.crashOf(r.hash, "other", r.number, SALT); }), "another-terminal": at(some, 3, (r) => { r.terminal = hash("x"); }), "table-of-another-chain": [some(), newTable(newRound(26), { terminal: hash("x") })],
-    "more-rounds-than-links": [some(), newTable(newRound(26), { chainLength: 25 })], "rounds-after-the-last-link": [some(), newTable(newRound(20), { chainLength: 25 })], "another-growth": [some(), newTable(newRound(26), { growthSha256: hash("x") })],
+    "more-rounds-than-links": [some(), newTable(newRound(26), { chainLength: 25 })], "table-beyond-its-last-link": [some(), newTable(newRound(26), { number: LENGTH + 1 })], "rounds-after-the-last-link": [some(), newTable(newRound(20), { chainLength: 25 })], "another-growth": [some(), newTable(newRound(26), { growthSha256: hash("x") })],
   },
   numbers: {
     "round-missing": [of(some, (rounds) => { rounds.splice(4, 1); })], "rounds-missing": [of(some, (rounds) => { rounds.splice(4, 5); })], "void-round-not-listed": [page(...range(7, 9), ...range(11, 15))], "no-round": [page()], "only-an-open-round": [page(opened(3))],
@@ -109,6 +109,7 @@ const faults = {
     "paid-and-lost": withBet((b) => { b.payout.amount = "1"; }, instant, 200, 0), "another-multiplier": withBet((b) => { b.multiplierE4 = "19901"; }), "paid-in-another-currency": withBet((b) => { b.payout.currency = "BTC"; }), "another-crash-point": withBet((b) => { b.crash.crashE2++; }),
     "void-and-not-refunded": [some(), own({ ...cancelled(newRound(9)), payout: { currency: "FUN", amount: "0" } })], "settled-in-a-void-round": [page(newRound(8), voidOf(newRound(9))), own(newBet(newRound(9), 1000000, 0))],
     "twice-and-different": [{ ...reached, bet: newBet(reached, 199, 199) }, own({ ...newBet(reached, 199, 199), betId: "another" })],
+    "void-and-cashed-out": [some(), own((() => { const b = cancelled(newRound(9)); b.crash.cashOutE2 = 101; return b; })())], "void-with-a-multiplier": [some(), own({ ...cancelled(newRound(9)), multiplierE4: "10000" })],
     "in-two-rounds": [whole(), own(newBet(instant, 200, 0), newBet(newRound(5), 1000000, 0), { ...newBet(reached, 1000000, 0), roundId: newBet(instant, 200, 0).roundId })],
   },
 };
