@@ -280,6 +280,41 @@ func TestARefusedBatchHoldsBackNobodyElse(t *testing.T) {
 	})
 }
 
+// A process that ends gives back what it still held: another delivers it at once,
+// and not when the lease has ended.
+func TestAProcessThatEndsGivesItsBatchesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBooks()
+		n := settleSome(b)
+		refuses := newReceiver(t, func(int, []string) (int, error) { return 503, nil })
+		deliver(t, b, refuses, "a", 30*time.Second)
+		takes := newReceiver(t, func(int, []string) (int, error) { return 200, nil })
+		deliver(t, b, takes, "b", 5*time.Second)
+		if refuses.attempts == 0 || len(takes.booked) != n {
+			t.Errorf("after %d refusals %d of %d were booked", refuses.attempts, len(takes.booked), n)
+		}
+	})
+}
+
+// What the wallet has rejected is for a person to look at. What was claimed in
+// vain too often is delivered again.
+func TestARejectedSettlementIsNotDeliveredAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBooks()
+		rejected, given := b.settle(player("north", "alice"), 0), b.settle(player("north", "bob"), 0)
+		for _, a := range []ledger.Ack{{Round: rejected.Round, Rejected: true, Reason: "the account is closed"}, {Round: given.Round, Rejected: true, Reason: "attempts"}} {
+			if _, err := b.Acknowledge(t.Context(), "north", []ledger.Ack{a}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := newReceiver(t, func(int, []string) (int, error) { return 200, nil })
+		deliver(t, b, r, "a", 5*time.Minute)
+		if len(r.booked) != 1 || len(r.booked[given.Round.String()]) != 1 {
+			t.Errorf("booked %v, want %s alone", r.booked, given.Round)
+		}
+	})
+}
+
 func TestCallbackGoesNowhereElse(t *testing.T) {
 	var elsewhere int
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
