@@ -121,7 +121,6 @@ func TestARoundWithABeacon(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := start(t)
 			h.withBeacon()
-			h.short.Betting = 700 * time.Millisecond
 			p := h.start(true)
 			var table *originalsv1.CrashTable
 			h.await("betting that ends long before the beacon", func() bool { // a machine under load may lock late
