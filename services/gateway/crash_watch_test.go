@@ -413,3 +413,26 @@ func TestThousandsWatchATableAndLeave(t *testing.T) {
 	}
 	first.want("event: snapshot|")
 }
+
+// A feed that came to its end is not given to those who come, and when those who
+// still have it leave, the one that took its place stays.
+func TestAFeedThatHasEndedIsReplaced(t *testing.T) {
+	h := newTableStage(t, nil).h
+	ended := h.enter("main")
+	ended.end()
+	next := h.enter("main")
+	if next == ended {
+		t.Fatal("whoever comes is given a feed that has ended")
+	}
+	kept := func() *crashFeed {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.feeds["main"]
+	}
+	if h.leave(ended); kept() != next {
+		t.Error("the feed that goes on is forgotten with the one that has ended")
+	}
+	if h.leave(next); kept() != nil {
+		t.Error("a feed that nobody watches is kept")
+	}
+}

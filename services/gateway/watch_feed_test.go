@@ -89,3 +89,23 @@ func BenchmarkTellAThousandWatchers(b *testing.B) {
 		}
 	}
 }
+
+// Numbers that do not go on hide events: who has one from before the gap gets the
+// duel.
+func TestAGapInTheEventsOfADuel(t *testing.T) {
+	codec, err := newCodec()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFeed("00-x", codec, func() {})
+	for _, e := range []*originalsv1.DuelEvent{duelEvent(1, originalsv1.Duel_READY), rollEvent(2, 0), rollEvent(5, 3)} {
+		if err := f.take(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, after := range []uint32{2, 3} {
+		if p, err := f.join(&after); err != nil || len(p.first) != 1 || !strings.HasPrefix(string(p.first[0]), "event: duel\nid: 5\n") {
+			t.Errorf("after %d: %q, %v", after, p.first, err)
+		}
+	}
+}
