@@ -122,6 +122,20 @@ func TestTimeline(t *testing.T) {
 	})
 }
 
+// What a wallet has rejected is shown with its reason.
+func TestTimelineSaysWhyAWalletRejectedASettlement(t *testing.T) {
+	onEachStore(t, func(t *testing.T, h *house) {
+		p, s := h.player(), h.staff("carol")
+		round := must(p.bet())(t)
+		id := must(ledger.ParseRoundID(round.GetRoundId()))(t)
+		must(h.store.Acknowledge(p.ctx, p.id.Operator, []ledger.Ack{{Round: id, Rejected: true, Reason: "the account is closed: 7"}}))(t)
+		events := must(s.GetRoundTimeline(s.ctx, &originalsv1.GetRoundTimelineRequest{RoundId: round.GetRoundId()}))(t).GetEvents()
+		if last := events[len(events)-1]; last.GetEvent() != "SETTLEMENT_REJECTED" || last.GetDetail() != "the account is closed: 7" {
+			t.Errorf("the last event is %v", last)
+		}
+	})
+}
+
 // One operator never sees another's, not even by guessing ids; and a refused
 // look is recorded as well.
 func TestOperatorsAreKeptApart(t *testing.T) {

@@ -157,8 +157,8 @@ func (m *walletModel) compare(rt *rapid.T) {
 	m.wantBacklog(rt)
 	for _, s := range m.made[max(0, len(m.made)-5):] {
 		got, err := m.w.Store.Settlement(ctx, m.operator, s.Round)
-		if err != nil || got.WalletTransaction != s.WalletTransaction {
-			rt.Fatalf("%+v, %v; want %q", got, err, s.WalletTransaction)
+		if err != nil || got.WalletTransaction != s.WalletTransaction || got.RejectReason != s.RejectReason {
+			rt.Fatalf("%+v, %v; want %q, rejected for %q", got, err, s.WalletTransaction, s.RejectReason)
 		}
 	}
 }

@@ -139,7 +139,8 @@ func (s *Store) sorted(ctx context.Context, operator string, partition int, do f
 	}
 }
 
-// parseSettlement reads a settlement with its entry of a:.
+// parseSettlement reads a settlement with its entry of a:, and why it is a dead
+// letter.
 func parseSettlement(id ledger.RoundID, r reply) (s ledger.SettledRound, err error) {
 	entry := []byte(r.text(3))
 	if len(entry) < 6 {
@@ -152,6 +153,7 @@ func parseSettlement(id ledger.RoundID, r reply) (s ledger.SettledRound, err err
 	if err := parseSettled(&s, []byte(r.text(2))); err != nil {
 		return s, fmt.Errorf("%w: %s: %w", errSettlement, id, err)
 	}
+	s.RejectReason = r.text(4)
 	s.WalletTransaction, err = parseAck(entry)
 	return s, err
 }

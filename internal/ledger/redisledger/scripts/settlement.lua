@@ -1,5 +1,5 @@
 -- KEYS outbox; ARGV operator, the pair's id, nonce.
--- -> {'OK', player, record, entry of a:} | NOTFOUND | LATER when it is not sorted yet
+-- -> {'OK', player, record, entry of a:, why it is a dead letter} | NOTFOUND | LATER when it is not sorted yet
 local operator, id, nonce = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local name = call('HGET', pair_key(id), 'u')
 if not is_of(name, operator) then return {'NOTFOUND'} end
@@ -8,4 +8,10 @@ if not record or state(record) == OPEN then return {'NOTFOUND'} end
 local entry = entry_of(operator, name, id, nonce)
 if not entry then return {'NOTFOUND'} end
 if entry == LATER then return {LATER} end
-return {'OK', name, record, entry}
+local why = ''
+if math.floor(entry:byte(6) / 16) == DEAD then
+  local sequence = int(read5(entry, 1))
+  local letter = call('ZRANGEBYSCORE', tag .. ':d:' .. operator, sequence, sequence)[1]
+  why = letter and letter:match(':(.*)$') or ''
+end
+return {'OK', name, record, entry, why}
