@@ -202,3 +202,18 @@ func BenchmarkDecision(b *testing.B) {
 		f.cashOut(names[i%players], "x")
 	}
 }
+
+// A call that names another bet of the player, such as the one of the round before,
+// cashes out nothing; nor does one that comes while the round is being ended, which
+// waits for the result.
+func TestACallForAnotherBetOrAfterTheEndCashesOutNothing(t *testing.T) {
+	f := newFakeRound(1000, 1000)
+	f.us.Store(firstUs[200])
+	if b := f.live.cashOut(bettor(0), "y"); b != nil || f.paid(t, 0) != 0 {
+		t.Errorf("a call for another bet is answered with %v", b)
+	}
+	f.live.stop()
+	if b := f.live.cashOut(bettor(0), "x"); b == nil || b.decided || f.paid(t, 0) != 0 {
+		t.Errorf("a call after the end is answered with %v, and paid %d", b, f.paid(t, 0))
+	}
+}
