@@ -24,9 +24,9 @@ type SettledRound struct {
 	VoidReason string // why it is Void; empty otherwise
 
 	// Of a claim.
-	Token       uint64 // fencing token; only grows for a player
-	LeaseExpire time.Time
-	Attempt     uint32 // from 1; stays at 255, and begins anew when a dead letter is put back
+	Token       uint64    // fencing token; only grows for a player
+	LeaseExpire time.Time // zero when it was given back
+	Attempt     uint32    // from 1; stays at 255, and begins anew when a dead letter is put back
 
 	// Of an acknowledgement.
 	WalletTransaction string // empty until acknowledged
@@ -60,7 +60,7 @@ type Ack struct {
 	Token             uint64 // 0: none given, from a reader with a cursor of his own
 	WalletTransaction string // 1..64 visible ASCII characters; may be empty when Rejected
 	Rejected          bool
-	Reason            string // of Rejected, for people
+	Reason            string // of Rejected, for people; "rejected" where it is empty
 }
 
 // AckResult answers an Ack.

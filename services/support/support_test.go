@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protojson"
 
@@ -122,17 +123,35 @@ func TestTimeline(t *testing.T) {
 	})
 }
 
-// What a wallet has rejected is shown with its reason.
-func TestTimelineSaysWhyAWalletRejectedASettlement(t *testing.T) {
+// What became of a settlement at its wallet is shown: who holds it, and why it was
+// rejected, also by a wallet that says nothing.
+func TestTimelineFollowsASettlementToItsWallet(t *testing.T) {
 	onEachStore(t, func(t *testing.T, h *house) {
 		p, s := h.player(), h.staff("carol")
-		round := must(p.bet())(t)
-		id := must(ledger.ParseRoundID(round.GetRoundId()))(t)
-		must(h.store.Acknowledge(p.ctx, p.id.Operator, []ledger.Ack{{Round: id, Rejected: true, Reason: "the account is closed: 7"}}))(t)
-		events := must(s.GetRoundTimeline(s.ctx, &originalsv1.GetRoundTimelineRequest{RoundId: round.GetRoundId()}))(t).GetEvents()
-		if last := events[len(events)-1]; last.GetEvent() != "SETTLEMENT_REJECTED" || last.GetDetail() != "the account is closed: 7" {
-			t.Errorf("the last event is %v", last)
+		id := must(ledger.ParseRoundID(must(p.bet())(t).GetRoundId()))(t)
+		wantLast := func(event, detail string) {
+			t.Helper()
+			events := must(s.GetRoundTimeline(s.ctx, &originalsv1.GetRoundTimelineRequest{RoundId: id.String()}))(t).GetEvents()
+			if last := events[len(events)-1]; last.GetEvent() != event || last.GetDetail() != detail {
+				t.Errorf("the last event is %v, want %s %s", last, event, detail)
+			}
 		}
+		reject := func(reason string) {
+			must(h.store.Acknowledge(p.ctx, p.id.Operator, []ledger.Ack{{Round: id, Rejected: true, Reason: reason}}))(t)
+		}
+		claim := ledger.Claim{Operator: p.id.Operator, ID: "c1", Consumer: "c", Max: 10, Lease: time.Minute}
+		held := must(h.store.Claim(p.ctx, claim))(t)
+		wantLast("SETTLEMENT_CLAIMED", "attempt 1, lease until "+held[0].LeaseExpire.UTC().Format(time.RFC3339))
+		must(h.store.Release(p.ctx, claim.Operator, claim.ID))(t)
+		wantLast("SETTLEMENT_CLAIMED", "attempt 1, given back")
+		reject("the account is closed: 7")
+		wantLast("SETTLEMENT_REJECTED", "the account is closed: 7")
+		if err := h.store.Requeue(p.ctx, claim.Operator, id); err != nil {
+			t.Fatal(err)
+		}
+		wantLast("SETTLEMENT_QUEUED", fmt.Sprintf("partition %d, sequence 1", id.Pair.Partition()))
+		reject("")
+		wantLast("SETTLEMENT_REJECTED", "rejected")
 	})
 }
 

@@ -116,8 +116,15 @@ func tellSettlement(s *story, at *timestamppb.Timestamp, settled *ledger.Settled
 	case settled.WalletTransaction != "":
 		s.tell(nil, "SETTLEMENT_ACKNOWLEDGED", "wallet transaction "+settled.WalletTransaction)
 	case settled.Attempt > 0:
-		s.tell(nil, "SETTLEMENT_CLAIMED", fmt.Sprintf("attempt %d, lease until %s", settled.Attempt, settled.LeaseExpire.UTC().Format(time.RFC3339)))
+		s.tell(nil, "SETTLEMENT_CLAIMED", fmt.Sprintf("attempt %d, %s", settled.Attempt, lease(settled.LeaseExpire)))
 	}
+}
+
+func lease(end time.Time) string {
+	if end.IsZero() {
+		return "given back"
+	}
+	return "lease until " + end.UTC().Format(time.RFC3339)
 }
 
 func amount(m *originalsv1.Money) string {

@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"cmp"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -64,7 +65,7 @@ func (m *walletModel) decide(s *modelSettlement, a ledger.Ack) ledger.AckStatus 
 	s.state, s.WalletTransaction, s.RejectReason = 'a', a.WalletTransaction, ""
 	if a.Rejected {
 		m.did("rejected")
-		s.state, s.WalletTransaction, s.RejectReason = 'd', "", a.Reason
+		s.state, s.WalletTransaction, s.RejectReason = 'd', "", cmp.Or(a.Reason, "rejected")
 	}
 	return ledger.Acknowledged
 }
@@ -157,8 +158,12 @@ func (m *walletModel) compare(rt *rapid.T) {
 	m.wantBacklog(rt)
 	for _, s := range m.made[max(0, len(m.made)-5):] {
 		got, err := m.w.Store.Settlement(ctx, m.operator, s.Round)
-		if err != nil || got.WalletTransaction != s.WalletTransaction || got.RejectReason != s.RejectReason {
-			rt.Fatalf("%+v, %v; want %q, rejected for %q", got, err, s.WalletTransaction, s.RejectReason)
+		attempt := s.Attempt
+		if s.state != 'p' {
+			attempt = 0
+		}
+		if err != nil || got.WalletTransaction != s.WalletTransaction || got.RejectReason != s.RejectReason || got.Attempt != attempt {
+			rt.Fatalf("%+v, %v; want %q, rejected for %q, attempt %d", got, err, s.WalletTransaction, s.RejectReason, attempt)
 		}
 	}
 }

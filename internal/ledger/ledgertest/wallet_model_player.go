@@ -37,6 +37,7 @@ func (p *modelPlayer) add(s *modelSettlement, now time.Time) {
 // putBack makes a dead letter one that can be claimed, before all later ones but
 // those that are leased.
 func (p *modelPlayer) putBack(s *modelSettlement, now time.Time) {
+	s.Attempt = 0
 	later := func(h *modelSettlement) bool { return h.Sequence > s.Sequence }
 	if !slices.ContainsFunc(p.held, later) {
 		p.add(s, now)
@@ -50,7 +51,6 @@ func (p *modelPlayer) putBack(s *modelSettlement, now time.Time) {
 	if p.held = slices.Insert(p.held, p.leased+at, s); p.leased+at == 0 {
 		p.vain, p.back = 0, 0
 	}
-	s.Attempt = 0
 }
 
 // sort puts what was claimed of a player back into its order.

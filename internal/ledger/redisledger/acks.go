@@ -1,6 +1,7 @@
 package redisledger
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (b *ackBatch) add(i int, a ledger.Ack) {
 	b.seen[a.Round] = true
 	group := ackGroup{pair: a.Round.Pair, block: a.Round.Nonce / bucketSize, token: a.Token}
 	if a.Rejected {
-		group.why = "!" + a.Reason
+		group.why = "!" + cmp.Or(a.Reason, "rejected")
 	}
 	at, ok := b.at[group]
 	if !ok {

@@ -154,6 +154,16 @@ func parseSettlement(id ledger.RoundID, r reply) (s ledger.SettledRound, err err
 		return s, fmt.Errorf("%w: %s: %w", errSettlement, id, err)
 	}
 	s.RejectReason = r.text(4)
+	attempt, ok := r[5].(int64)
+	if !ok || attempt < 0 || attempt > 255 {
+		return s, errSettlement
+	}
+	s.Attempt = uint32(attempt)
+	if r.text(6) != "" {
+		if s.LeaseExpire, err = parseTime(r.text(6)); err != nil {
+			return s, fmt.Errorf("%w: %s: lease: %w", errSettlement, id, err)
+		}
+	}
 	s.WalletTransaction, err = parseAck(entry)
 	return s, err
 }

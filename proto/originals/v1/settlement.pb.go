@@ -670,15 +670,15 @@ type Settlement struct {
 	Payout     *Money                 `protobuf:"bytes,9,opt,name=payout,proto3" json:"payout,omitempty"`
 	Result     Settlement_Result      `protobuf:"varint,10,opt,name=result,proto3,enum=originals.v1.Settlement_Result" json:"result,omitempty"`
 	SettleTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=settle_time,json=settleTime,proto3" json:"settle_time,omitempty"`
-	// Only grows for a player; 0 when not claimed.
+	// Only grows for a player; shown to the claim alone, else 0.
 	FencingToken int64 `protobuf:"varint,12,opt,name=fencing_token,json=fencingToken,proto3" json:"fencing_token,omitempty"`
-	// Absent when not claimed.
+	// Absent when not claimed, and in lists.
 	LeaseExpireTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=lease_expire_time,json=leaseExpireTime,proto3" json:"lease_expire_time,omitempty"`
-	// How often it was claimed, from 1; 0 when not claimed.
+	// How often it was claimed, from 1; 0 when not claimed, once it is acknowledged, and in lists.
 	Attempt uint32 `protobuf:"varint,14,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// What the wallet reported; empty until acknowledged, and in a stream.
 	WalletTransactionId string `protobuf:"bytes,15,opt,name=wallet_transaction_id,json=walletTransactionId,proto3" json:"wallet_transaction_id,omitempty"`
-	// Why it is a dead letter; only in ListRejected.
+	// Why it is a dead letter; only in GetSettlement and ListRejected.
 	RejectReason string `protobuf:"bytes,16,opt,name=reject_reason,json=rejectReason,proto3" json:"reject_reason,omitempty"`
 	// Why it is VOID: CANCELLED by its player, STORE_REPLACED, NO_OWNER or
 	// BEACON_UNPUBLISHED; empty otherwise.
@@ -1240,7 +1240,7 @@ type Acknowledgement struct {
 	// The wallet's own id of its booking: 1 to 64 visible ASCII characters. Needed for APPLIED.
 	WalletTransactionId string                 `protobuf:"bytes,3,opt,name=wallet_transaction_id,json=walletTransactionId,proto3" json:"wallet_transaction_id,omitempty"`
 	Result              Acknowledgement_Result `protobuf:"varint,4,opt,name=result,proto3,enum=originals.v1.Acknowledgement_Result" json:"result,omitempty"`
-	// Why it was rejected, for people: up to 200 visible ASCII characters and spaces.
+	// Why it was rejected, for people: up to 200 visible ASCII characters and spaces; "rejected" where it is empty.
 	RejectReason  string `protobuf:"bytes,5,opt,name=reject_reason,json=rejectReason,proto3" json:"reject_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
