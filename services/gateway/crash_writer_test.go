@@ -71,12 +71,11 @@ func TestPositionsOfAFeedOutliveItsMemory(t *testing.T) {
 // tap is a watcher on a connection of its own, with a writer that writes when the
 // test says it.
 type tap struct {
-	w    *crashWriter
-	g    *crashGroup
-	f    *crashFeed
-	c    *crashWatcher
-	far  net.Conn
-	text []byte
+	w   *crashWriter
+	g   *crashGroup
+	f   *crashFeed
+	c   *crashWatcher
+	far net.Conn
 }
 
 func newTap(t *testing.T, f *crashFeed, next uint64) *tap {
