@@ -65,7 +65,7 @@ func claimCutOff(t *testing.T, w Wallets) {
 			}
 			return None
 		})
-		c := newClaim(p.Operator, 2, long)
+		c := claimsAt(w, p.Operator, p.Partition(), false, 2, long) // one at home has fewer steps
 		_, err := failing.Claim(ctx, c)
 		leased := len(claim(t, w, newClaim(p.Operator, 2, 300*time.Millisecond))) == 0
 		w.Wait(300 * time.Millisecond)
